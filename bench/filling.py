@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from service.access import base62
-from service.access.audit import audit
-from service.access.keys import CHECKSUM_LENGTH, SECRET_LENGTH, SHOWN_LENGTH, KeyForm
+from service import base62
+from service.access.api_keys import CHECKSUM_LENGTH, SECRET_LENGTH, SHOWN_LENGTH, ApiKeyFormat
+from service.access.audit import audit_counters
 from service.access.quota import FROM_DAY
 from service.access.secrets import open_secrets
 from service.clock import DAY_MS, SystemClock, day_of
@@ -40,8 +40,8 @@ WHERE user_id <= ?4
 
 def key_of(user_id: int) -> str:
     """The key of a user that was filled in: well formed, and no secret."""
-    body = _PREFIX + base62.write(user_id, SHOWN_LENGTH) + "0" * (SECRET_LENGTH - SHOWN_LENGTH)
-    return body + base62.write(zlib.crc32(body.encode()), CHECKSUM_LENGTH)
+    body = _PREFIX + base62.encode(user_id, SHOWN_LENGTH) + "0" * (SECRET_LENGTH - SHOWN_LENGTH)
+    return body + base62.encode(zlib.crc32(body.encode()), CHECKSUM_LENGTH)
 
 
 class Filling:
@@ -53,7 +53,7 @@ class Filling:
 
     def __init__(self, data_dir: Path) -> None:
         self.path: Final = data_dir / DATABASE
-        self._form = KeyForm(_PREFIX, open_secrets(data_dir).key_pepper)
+        self._form = ApiKeyFormat(_PREFIX, open_secrets(data_dir).key_pepper)
         self._now_ms = SystemClock().now_ms()
 
     def users(self, first: int, last: int) -> None:
@@ -89,7 +89,7 @@ class Filling:
         """What `audit` finds: nothing, unless this file fills a store wrongly."""
         connection = connect(self.path, query_only=True)
         try:
-            return audit(connection)
+            return audit_counters(connection)
         finally:
             connection.close()
 

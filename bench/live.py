@@ -7,7 +7,7 @@ import sys
 from unittest.mock import patch
 
 from service.__main__ import main
-from service.wiring import venues
+from service.wiring import upstreams as venues
 from tests.service import still  # noqa: F401 - what it is loaded for
 
 UNBOUNDED = 1_200_000

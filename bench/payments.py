@@ -1,7 +1,7 @@
 """What payment costs: 402s that nobody pays, and calls that are paid, beside the official middleware.
 
 Every payment is signed afresh by code of its own, outside the time measured, and is used once. Ours checks the window
-and the signature, claims the payment, keeps the answer, settles (`ledger`: instantly) and enters receipt and usage, all
+and the signature, keeps payment and answer, settles (`ledger`: instantly) and enters receipt and usage, all
 of it committed to SQLite at `synchronous=FULL` before the answer leaves.
 """
 

@@ -32,9 +32,9 @@ def starts() -> list[Start]:
     """What is started; the first is what the others are measured by."""
     return [
         Start("an interpreter that does nothing", ["-c", "pass"], None),
-        Start("`verdict --help`", ["-m", "service", "--help"], 2),
-        Start("`verdict completions bash`", ["-m", "service", "completions", "bash"], 2),
-        Start("`verdict coin risk BTC`, answered", ["-m", "service", "coin", "risk", "BTC"], 8),
+        Start("`verdict --help`", ["-m", "service", "--help"], 6),
+        Start("`verdict completions bash`", ["-m", "service", "completions", "bash"], 8),
+        Start("`verdict coin risk BTC`, answered", ["-m", "service", "coin", "risk", "BTC"], 12),
         Start("help of the same commands by Typer", ["-m", "bench.typer_commands", "--help"], None),
     ]
 

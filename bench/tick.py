@@ -19,17 +19,17 @@ import msgspec
 
 from bench.asked import below, short
 from service.clock import SystemClock
-from service.market.desk import MarketDesk
-from service.market.observed import Quote
-from service.market.plausibility import Second
-from service.market.quarantine import QUARANTINE, Report
-from service.market.quotes import QuoteRefresh
-from service.market.shelf import Shelf
+from service.market.ingest.quotes import QuoteRefresh
+from service.market.models import Quote
+from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
+from service.market.plausibility.quotes import SecondQuote
+from service.market.service import MarketService
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
 from service.storage.database import open_database
+from service.storage.documents import DocumentStore
 from service.upstream.session import Fetched
-from service.upstream.socket import Frame
+from service.upstream.websocket import Frame
 
 TICK_MS = 5.0
 """What issue 3 asks for: event-loop time of a tick of prices and funding."""
@@ -68,9 +68,11 @@ class _Agreeing:
 
     name = "agreeing"
 
-    async def prices(self) -> dict[str, Second]:
+    async def prices(self) -> dict[str, SecondQuote]:
         now_ms = SystemClock().now_ms()
-        return {f"C{number}": Second(float(str(row["markPx"])), None, now_ms) for number, row in enumerate(contexts(1))}
+        return {
+            f"C{number}": SecondQuote(float(str(row["markPx"])), None, now_ms) for number, row in enumerate(contexts(1))
+        }
 
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         raise NotImplementedError
@@ -111,8 +113,8 @@ async def _measure(ticks: int) -> list[Ticks]:
     frames = [msgspec.Raw(json.dumps({"ctxs": [["", contexts(seed)]]}).encode()) for seed in range(4)]
     with tempfile.TemporaryDirectory() as folder:
         async with open_database(Path(folder) / "verdict.db", clock) as database:
-            store, desk = MarketStore(database), MarketDesk(clock)
-            report = Shelf(database).drawer(QUARANTINE, Report)
+            store, desk = MarketStore(database), MarketService(clock)
+            report = DocumentStore(database).document(QUARANTINE, QuarantineReport)
             source = Hyperliquid(_Played(bodies), clock)  # type: ignore[arg-type] # answers without a network
             quotes = QuoteRefresh(clock, store, source, lambda: "bench", desk, _Agreeing(), report, lambda: True)
             await store.claim("bench")
@@ -122,7 +124,7 @@ async def _measure(ticks: int) -> list[Ticks]:
                 desk.view()
 
             async def told(number: int) -> None:
-                quotes.hear(Frame("allDexsAssetCtxs", frames[number % len(frames)], clock.now_ms()))
+                quotes.on_frame(Frame("allDexsAssetCtxs", frames[number % len(frames)], clock.now_ms()))
                 await quotes.feed()
                 desk.view()
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from bench.asked import below, short
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.tape import DayBar, lay
-from service.walkforward.engine import run
-from service.walkforward.parameters import Parameters, Request
-from service.walkforward.recordings import read_recordings
-from service.walkforward.walk import prepare, walk
+from service.analytics.backtest.tape import DayBar, build_tape
+from service.walkforward.engine import run_walkforward
+from service.walkforward.histories import read_recordings
+from service.walkforward.parameters import Parameters, WalkforwardRequest
+from service.walkforward.walk import prepare, walk_strategy
 from tests.market.recordings import DATA
 from tests.walkforward import reference
 from tests.walkforward.reference_bars import BUNDLED, DAY_MS, RECORDED, bundled, recorded
@@ -40,15 +40,19 @@ def measure(rounds: int) -> tuple[str, list[Timing]]:
     folder, history = (RECORDED, recorded()) if DATA.is_dir() else (BUNDLED, bundled())
     now_ms = history.days.stop * DAY_MS
     histories = read_recordings(folder, now_ms)
-    request = Request(now_ms, Parameters(), histories)
+    request = WalkforwardRequest(now_ms, Parameters(), histories)
     bars = {one.coin: [DayBar(*bar) for bar in one.bars] for one in histories}
-    tape = lay(bars, {one.coin: dict(one.funding) for one in histories})
+    tape = build_tape(bars, {one.coin: dict(one.funding) for one in histories})
     ground = prepare(tape, request.parameters)
     trend, rule, may = STRATEGIES[0], RULES[0], universe(history)
     works: list[tuple[str, Callable[[], object], float | None]] = [
         ("reading the files", lambda: read_recordings(folder, now_ms), None),
-        ("a whole run: three strategies, each examined", lambda: run(request, lambda _done, _total: None), WHOLE_S),
-        ("of that, trend following walked", lambda: walk(trend, ground, lambda: None), None),
+        (
+            "a whole run: three strategies, each examined",
+            lambda: run_walkforward(request, lambda _done, _total: None),
+            WHOLE_S,
+        ),
+        ("of that, trend following walked", lambda: walk_strategy(trend, ground, lambda: None), None),
         ("the same by the reference in the tests", lambda: reference.walk(rule, history, may), None),
     ]
     timings = [Timing(what, [timed(work) for _ in range(rounds)], asked) for what, work, asked in works]

@@ -1,6 +1,7 @@
-"""`python -m release.build`: make the file, its bill and its checksums, in `dist/`."""
+"""`python -m release.build`: make the file, its bill, the wheel and their checksums, in `dist/`."""
 
 import os
+import shutil
 import subprocess
 import sys
 from hashlib import sha256
@@ -28,10 +29,33 @@ def build(dist: Path) -> None:
         site = Path(folder) / "site-packages"
         wheels = stage(site)
         archive.write(site, dist / "verdict", made_s)
+        wheel = _build_wheel(Path(folder) / "source", dist, made_s)
     bill.write(wheels, dist / "verdict.cdx.json", made_s)
-    names = ("verdict", "verdict.cdx.json")
+    names = ("verdict", "verdict.cdx.json", wheel)
     sums = [f"{sha256((dist / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
     (dist / "SHA256SUMS").write_text("".join(sums))
+
+
+def _build_wheel(source: Path, dist: Path, made_s: int) -> str:
+    """Build the wheel, which holds the recorded data, from a copy: the builder writes into its source.
+
+    Older wheels are removed.
+
+    Returns:
+        The name of its file.
+    """
+    for part in ("service", "fixtures/upstream"):
+        shutil.copytree(ROOT / part, source / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / part, source)
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(dist))
+    for older in dist.glob("verdict-*.whl"):
+        older.unlink()
+    environ = {**os.environ, "SOURCE_DATE_EPOCH": str(made_s)}
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(source)]
+    subprocess.run(command, check=True, env=environ)  # noqa: S603 - with nothing that is not written here
+    (built,) = dist.glob("verdict-*.whl")
+    return built.name
 
 
 def _made_s() -> int:

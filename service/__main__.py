@@ -6,9 +6,11 @@ import os
 import sys
 
 try:
-    from service.clients.cli import frame, table
-    from service.operator import rows
-except KeyboardInterrupt:  # whoever is that quick wants no traceback either
+    from service.clients.cli import commands
+    from service.clients.cli import main as cli
+    from service.clients.cli.errors import INTERRUPTED
+    from service.operator import commands as operator_commands
+except KeyboardInterrupt:  # Ctrl-C during start-up prints no traceback
     raise SystemExit(130) from None
 
 TYPE_CHECKING = False
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from io import TextIOWrapper
 
-SECTIONS = (*table.SECTIONS, ("run a service", rows.COMMANDS))
+SECTIONS = (*commands.SECTIONS, ("run a service", operator_commands.COMMANDS))
 """Every command there is, under titles."""
 
 
@@ -31,7 +33,7 @@ def main() -> int:
             _show_what_can_be_shown(stream)  # type: ignore[arg-type]
         return run(sys.argv[1:], os.environ)
     except KeyboardInterrupt:  # before the command's own way had begun, or after its end
-        return frame.INTERRUPTED
+        return INTERRUPTED
 
 
 def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -44,14 +46,14 @@ def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
     Returns:
         Its exit code, as `service.clients.cli` lists them.
     """
-    return frame.run(typed, environment, SECTIONS)
+    return cli.run(typed, environment, SECTIONS)
 
 
 def _show_what_can_be_shown(stream: TextIOWrapper) -> None:
     """Show a letter that the stream's encoding lacks by another, or by its code: no output is worth a traceback."""
     errors = "backslashreplace"
     if stream.isatty() and "utf" not in stream.encoding.lower():
-        from service.clients.cli.letters import ERRORS as errors  # noqa: N811, PLC0415 - few terminals need it
+        from service.clients.cli.ascii_fallback import ERRORS as errors  # noqa: N811, PLC0415 - few terminals need it
     stream.reconfigure(errors=errors)
 
 

@@ -1,4 +1,4 @@
-"""Time. The only room that reads it; everyone else is handed a `Clock`.
+"""Time. The only module that reads it; others get a `Clock`.
 
 Wall time is an integer: milliseconds since the Unix epoch, UTC. Durations inside the process come from `monotonic`.
 """

@@ -1,4 +1,4 @@
-"""The one exception that may cross a room's border, and the closed table of codes it may carry."""
+"""The exception that packages raise for callers, and the closed table of its codes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -29,7 +29,7 @@ STATUS: Final[Mapping[str, int]] = {
     "UNAVAILABLE": 503,
     "PAYMENT_PENDING": 503,
 }
-"""Code → HTTP status: `contract.md` §2, and `contract-2.md` §3 for an upstream that cannot be reached."""
+"""HTTP status of each error code."""
 
 
 def upstream_code(status: int | None) -> str:
@@ -44,7 +44,7 @@ def upstream_code(status: int | None) -> str:
 
 
 class ServiceError(Exception):
-    """A failure the caller is told about.
+    """A failure that is reported to the caller.
 
     Args:
         code: A key of `STATUS`.

@@ -1,11 +1,10 @@
-"""Another interpreter with the same code: how this program starts a process of its own.
+"""Starts another Python process with the same code.
 
-`python -m` finds a package where one stands, or where it is installed. This one may be neither: it runs from a clone
-that is not installed, or out of one file. So the new process is told where the code of this one lies, and does not
-look where one stands, where a folder called `service` may be something else.
+`python -m` finds a package in the working directory or an installed one. This program may run from a clone that is not
+installed, or from one file, so the new process gets the path of this code and does not search the working directory.
 
-Such a process gets a pipe as its standard input that its parent never writes to after the start, so it can notice the
-parent's end, also by SIGKILL.
+The process gets a pipe as standard input that its parent does not write to after the start, so that it notices the end
+of the parent, also by SIGKILL.
 """
 
 import os

@@ -1,10 +1,11 @@
 """Settings: the only reader of the environment, one frozen struct that is handed down."""
 
 import ipaddress
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -16,30 +17,33 @@ _URL: Final = re.compile(r"https?://[^/\s]+\Z")
 _API: Final = re.compile(r"https?://[^/\s?#]+(?:/[^\s?#]*)?\Z")
 _KEY: Final = re.compile(r"[!-~]{1,200}\Z")
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}\Z")
+_SMTP: Final = re.compile(r"smtps?://(?:[^\s/@]+@)?[^\s/?#@]+\Z")
+_MAIL: Final = re.compile(r"[^\s@<>,]{1,64}@[^\s@<>,]{1,253}\Z")
+_RECIPIENT: Final = re.compile(r"[^\s@<>,]{0,64}@[^\s@<>,]{1,253}\Z")
 _STORE: Final = re.compile(r"postgres(?:ql)?://[^\s]*/[^\s/?#]+(?:\?[^\s#]*)?\Z")
 _HOST: Final = re.compile(r"(?:[\w-]{1,63}(?:\.[\w-]{1,63})*|\[[0-9A-Fa-f:.]+\])\Z")
 _ORIGIN: Final = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)\Z")
 NOBODY: Final = "0x000000000000000000000000000000000000dEaD"
-"""Whose key nobody has: the payee as long as the operator names none."""
+"""Burn address: the payee until the operator sets one."""
 
 _PRIVATE_KEY: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 UPSTREAMS: Final = ("hyperliquid", "binance", "coingecko", "alternative", "coindesk", "cointelegraph")
-"""Who is asked for data, by the names that errors, logs and metrics use."""
+"""Data sources, by the names in errors, logs and metrics."""
 
 _CLIENT_SETTINGS: Final = frozenset({"KEYSTORE_PASSWORD", "TOKEN", "URL", "WALLET_KEY"})
 _FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures" / "upstream"
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used; the message names the variable and what it takes."""
+    """An invalid setting; the message names the variable and the values it takes."""
 
 
 class Secret:
-    """Text that is not to be seen: its representation tells nothing of it.
+    """A secret text; its representation does not show it.
 
     Args:
-        text: What it keeps.
+        text: The secret.
     """
 
     __slots__ = ("text",)
@@ -63,12 +67,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
     port: Annotated[int, Meta(description="port to listen on; 0 takes a free one")] = 8402
     tls_cert: Annotated[Path | None, Meta(description="certificate chain (PEM): serve HTTPS")] = None
-    tls_key: Annotated[Path | None, Meta(description="its private key (PEM)")] = None
+    tls_key: Annotated[Path | None, Meta(description="private key of the certificate (PEM)")] = None
     public_url: Annotated[str | None, Meta(description="address callers use, when behind a proxy")] = None
-    trusted_proxies: Annotated[tuple[str, ...], Meta(description="proxies whose X-Forwarded-* are believed")] = ()
+    trusted_proxies: Annotated[tuple[str, ...], Meta(description="proxies whose X-Forwarded-* are trusted")] = ()
     hosts: Annotated[tuple[str, ...], Meta(description="Host names to answer for; empty: any")] = ()
-    cors_origins: Annotated[tuple[str, ...], Meta(description="origins whose pages may call; * for any")] = ()
-    pages: Annotated[Literal["on", "off"], Meta(description="what browsers are shown at /: on or off")] = "on"
+    cors_origins: Annotated[tuple[str, ...], Meta(description="origins allowed by CORS; *: all")] = ()
+    fast_path: Annotated[
+        Literal["on", "off"], Meta(description="answer GETs from memory without an ASGI task: on or off")
+    ] = "on"
+    pages: Annotated[Literal["on", "off"], Meta(description="HTML pages at /: on or off")] = "on"
     rate_per_minute: Annotated[int, Meta(description="requests a minute a credential")] = 600
     rate_burst: Annotated[int, Meta(description="requests a credential may make at once")] = 300
     connections_per_address: Annotated[
@@ -89,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     replay: Annotated[
         Literal["shifted", "frozen"], Meta(description="fixtures' time; shifted: moved to today; frozen: kept")
     ] = "shifted"
-    fixtures_dir: Annotated[Path, Meta(description="where recorded upstreams are read from")] = _FIXTURES
+    fixtures_dir: Annotated[Path, Meta(description="folder of recorded upstreams")] = _FIXTURES
     hyperliquid_url: Annotated[str, Meta(description="Hyperliquid's API")] = "https://api.hyperliquid.xyz"
     binance_url: Annotated[str, Meta(description="Binance's USD-M futures API")] = "https://fapi.binance.com"
     coingecko_url: Annotated[str, Meta(description="CoinGecko's API")] = "https://api.coingecko.com"
@@ -107,12 +114,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     metrics_port: Annotated[int, Meta(description="port of /metrics; 0: off; worker n adds n")] = 0
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        Meta(description="least that is logged: debug, info, warning, error"),
+        Meta(description="lowest level that is logged: debug, info, warning, error"),
     ] = "info"
     log_format: Annotated[
         Literal["auto", "json", "text"], Meta(description="form of logs: json, text, or auto: text on a terminal")
     ] = "auto"
-    drain_seconds: Annotated[int, Meta(description="how long a stop waits for open answers, 0 to 9")] = 8
+    drain_seconds: Annotated[int, Meta(description="seconds that a stop waits for open responses, 0 to 9")] = 8
     network: Annotated[
         Literal["eip155:84532", "eip155:8453"],
         Meta(description="chain of payments: eip155:84532 (Base Sepolia), eip155:8453 (Base)"),
@@ -123,9 +130,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(description="ledger: payments are checked and recorded, nothing moves (testnets); remote; chain"),
     ] = "ledger"
     facilitator_url: Annotated[str | None, Meta(description="x402 facilitator that settles, where remote")] = None
-    facilitator_token: Annotated[Secret | None, Meta(description="bearer token for it, if it wants one")] = None
+    facilitator_token: Annotated[Secret | None, Meta(description="bearer token of the facilitator, if required")] = None
     cdp_key_id: Annotated[str | None, Meta(description="id of a CDP API key, for Coinbase's facilitator")] = None
-    cdp_key_secret: Annotated[Secret | None, Meta(description="its secret (Ed25519 base64 or EC PEM)")] = None
+    cdp_key_secret: Annotated[Secret | None, Meta(description="secret of that key (Ed25519 base64 or EC PEM)")] = None
     rpc_url: Annotated[
         str | None, Meta(description="JSON-RPC of the chain; where remote, the network's public endpoint if unset")
     ] = None
@@ -133,8 +140,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Secret | None, Meta(description="private key that pays gas, where chain: 0x and 64 hex")
     ] = None
     operator_keystore: Annotated[Path | None, Meta(description="or a keystore file (Web3 secret storage v3)")] = None
-    operator_password: Annotated[Secret | None, Meta(description="and its password")] = None
-    gas_cap_gwei: Annotated[int, Meta(description="most that a unit of gas may cost, in gwei")] = 20
+    operator_password: Annotated[Secret | None, Meta(description="password of the keystore file")] = None
+    gas_cap_gwei: Annotated[int, Meta(description="maximum price of a unit of gas, in gwei")] = 20
     confirmations: Annotated[int, Meta(description="blocks a settlement must be deep, its own included")] = 1
     ask_default: Annotated[
         Literal["text", "json"], Meta(description="how questions are answered whose Accept names no form: text or json")
@@ -143,8 +150,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str | None,
         Meta(description="OpenAI-compatible API whose model writes the prose of answers; unset: no model is asked"),
     ] = None
-    llm_model: Annotated[str | None, Meta(description="the model's name there")] = None
-    llm_key: Annotated[Secret | None, Meta(description="bearer token for it, if it wants one")] = None
+    llm_model: Annotated[str | None, Meta(description="name of the model")] = None
+    llm_key: Annotated[Secret | None, Meta(description="bearer token of the model's API, if required")] = None
     llm_seconds: Annotated[int, Meta(description="how long a model may take for an answer, in seconds")] = 20
     llm_tokens: Annotated[int, Meta(description="most tokens that a model may write for an answer")] = 800
     llm_daily_tokens: Annotated[
@@ -154,20 +161,32 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Path | None, Meta(description="TOML file of podcast and video feeds to read; fixtures have theirs")
     ] = None
     youtube_captions: Annotated[
-        Literal["off", "on"], Meta(description="read captions of YouTube videos, which has no official way: off or on")
+        Literal["off", "on"], Meta(description="read captions of YouTube videos (no official API): off or on")
     ] = "off"
     wallets_file: Annotated[
         Path | None,
         Meta(description="TOML file of wallets to watch, beside `verdict wallets add`; fixtures have theirs"),
     ] = None
     wallets_rpc: Annotated[
-        tuple[Secret, ...], Meta(description="JSON-RPC of the chain they are watched on; the next where one fails")
+        tuple[Secret, ...], Meta(description="JSON-RPC endpoints for watched wallets; the next is used if one fails")
     ] = (
         Secret("https://eth.drpc.org"),
         Secret("https://rpc.mevblocker.io"),
         Secret("https://eth.llamarpc.com"),
         Secret("https://ethereum-rpc.publicnode.com"),
     )
+
+    alert_targets: Annotated[
+        Literal["public", "any"],
+        Meta(description="where alerts may be sent; public: https to public addresses; any: also to your own network"),
+    ] = "public"
+    alert_mail_to: Annotated[
+        tuple[str, ...], Meta(description="who may be sent alerts by e-mail: addresses, or @domain; empty: nobody")
+    ] = ()
+    smtp_url: Annotated[
+        Secret | None, Meta(description="mail server of alerts: smtps://user:password@host, or smtp:// with STARTTLS")
+    ] = None
+    smtp_from: Annotated[str | None, Meta(description="address that alerts are sent from")] = None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -229,6 +248,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         self._check_settlement()
         self._check_model()
         self._check_wallets()
+        self._check_mail()
         if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
 
@@ -300,6 +320,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 "VERDICT_WALLETS_RPC takes addresses such as https://rpc.example.org, with commas between"
             )
 
+    def _check_mail(self) -> None:
+        if bool(self.smtp_url) != bool(self.smtp_from):
+            raise SettingsError("VERDICT_SMTP_URL and VERDICT_SMTP_FROM go together: set both or neither")
+        if self.smtp_url and not _SMTP.match(self.smtp_url.text):
+            raise SettingsError("VERDICT_SMTP_URL takes an address such as smtps://user:password@mail.example.org")
+        if self.smtp_from and not _MAIL.match(self.smtp_from):
+            raise SettingsError("VERDICT_SMTP_FROM takes an e-mail address such as alerts@example.org")
+        if not all(map(_RECIPIENT.match, self.alert_mail_to)):
+            raise SettingsError("VERDICT_ALERT_MAIL_TO takes addresses such as me@example.org, or @example.org")
+
     def url_of(self, upstream: str) -> str:
         """Where one of `UPSTREAMS` is asked."""
         url: str = getattr(self, f"{upstream}_url")
@@ -323,6 +353,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 raise SettingsError(f"VERDICT_TRUSTED_PROXIES takes addresses or networks, not {proxy!r}") from error
 
 
+def of_this_process() -> Settings:
+    """Read the settings of this process's environment.
+
+    Raises:
+        SettingsError: If a setting is not valid.
+    """
+    return Settings.from_environ(os.environ)
+
+
 def variable(name: str) -> str:
     """The environment variable a field is read from."""
     return _PREFIX + name.upper()
@@ -336,35 +375,8 @@ def takes(name: str) -> str:
     return "a whole number"
 
 
-class Row(NamedTuple):
-    """One line of the documentation of settings."""
-
-    variable: str
-    default: str
-    description: str
-
-
-def describe() -> list[Row]:
-    """Every setting in order, for `verdict serve --help` and `docs/settings.md`."""
-    hints = get_type_hints(Settings, include_extras=True)
-    return [
-        Row(variable(field.name), _default(field), hints[field.name].__metadata__[0].description)
-        for field in msgspec.structs.fields(Settings)
-    ]
-
-
-def _default(field: msgspec.structs.FieldInfo) -> str:
-    if field.name == "data_dir":
-        return "the platform's data folder"
-    if field.name == "fixtures_dir":
-        return "fixtures/upstream"
-    if field.name == "wallets_rpc":
-        return ",".join(url.text for url in field.default)
-    return "" if field.default in (None, ()) else str(field.default)
-
-
 def _split(name: str, value: str) -> str | list[str]:
-    if name in {"hosts", "trusted_proxies", "cors_origins", "wallets_rpc"}:
+    if name in {"hosts", "trusted_proxies", "cors_origins", "wallets_rpc", "alert_mail_to"}:
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
 

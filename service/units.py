@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Final, Literal, NewType
 
 Symbol = NewType("Symbol", str)
-"""A canonical upper-case ticker (`BTC`, `KPEPE`)."""
+"""A canonical upper-case ticker (`BTC`, `PEPE`)."""
 
 MicroUsd = NewType("MicroUsd", int)
 """Millionths of a US dollar; also atomic units of USDC, which has six decimals."""
@@ -29,7 +29,7 @@ def apr_pct(rate: float) -> float:
         rate: The fraction paid an hour (0.0000125), whatever the venue's interval is.
 
     Returns:
-        Percent a year (10.95), rounded to 4 decimals as `contract.md` §1 asks of every public percentage.
+        Percent a year (10.95), rounded to 4 decimals, as every public percentage is.
     """
     return round(rate * HOURS_PER_YEAR * 100, 4)
 

@@ -1,4 +1,4 @@
-"""The page for newcomers says what the code is."""
+"""ARCHITECTURE.md agrees with the code."""
 
 import re
 
@@ -6,22 +6,23 @@ import pytest
 
 from service.wire.offers import OFFERS
 from tests.architecture import GENERATED, PAGE, renewed
-from tests.test_layers import RANKS, SERVICE
+from tests.measures import SERVICE
+from tests.test_layers import RANKS
 
 pytestmark = pytest.mark.unmeasured
 
 
-def test_what_is_generated_is_as_the_code_has_it() -> None:
+def test_generated_tables_are_current() -> None:
     assert PAGE.read_text() == renewed(PAGE.read_text()), "run `make commands`"
 
 
-def test_what_is_generated_names_every_room_and_every_operation() -> None:
-    listed = re.findall(r"^\| \d+ \| `(\w+)` \| \S", GENERATED["rooms"](), re.MULTILINE)
-    assert sorted(listed) == sorted(room for rooms in RANKS for room in rooms)
+def test_generated_tables_name_every_package_and_operation() -> None:
+    listed = re.findall(r"^\| \d+ \| `(\w+)` \| \S", GENERATED["packages"](), re.MULTILINE)
+    assert sorted(listed) == sorted(package for packages in RANKS for package in packages)
     assert f"| {len(OFFERS)} |" in GENERATED["figures"]()
 
 
-def test_every_file_that_it_names_is_there() -> None:
+def test_every_named_file_exists() -> None:
     named = re.findall(r"`([a-z_]+(?:/[a-z_]+)+(?:\.py|/)?)`", PAGE.read_text())
     assert len(named) > 10
     for name in named:

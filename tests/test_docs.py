@@ -10,7 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
+from http import HTTPStatus
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
 from urllib.parse import unquote
@@ -22,23 +24,24 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from service.__main__ import SECTIONS, run
 from service.access.quota import STARTER
-from service.clients.cli import refusal
-from service.clients.cli.arguments import read
-from service.clients.cli.help import command as explain
-from service.clients.cli.help import group
-from service.clients.cli.usage import UsageError
-from service.clients.cli.words import find
-from service.clients.mcp import budget
+from service.clients.cli import errors
+from service.clients.cli.errors import UsageError
 from service.clients.mcp import serving as tool_serving
+from service.clients.mcp import tool_results
 from service.clients.mcp.tools import TOOLS
-from service.settings import Settings, SettingsError, describe
+from service.clients.sdk.answer import RefusedError
+from service.operator.options import describe
+from service.settings import Settings, SettingsError
+from tests.clients.cli.commanding import parsed
+from tests.clients.cli.commanding import typed as run_line
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, environment, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
 pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if not path.is_symlink()]
+ROUTES = ROOT / "docs" / "routes.md"  # generated, with a test of its own
+PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if not path.is_symlink() and path != ROUTES]
 README = (ROOT / "README.md").read_text()
 DOCS = "\n".join(path.read_text() for path in PAGES)
 COMMANDS = [command for _, commands in SECTIONS for command in commands]
@@ -206,7 +209,7 @@ class Person:
         pipe = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
         with (
             mock.patch.multiple(sys, stdin=Terminal(typed), stdout=out if end == len(words) else pipe, stderr=err),
-            mock.patch("service.clients.signin.secret.getpass", return_value=typed.rstrip()),
+            mock.patch("service.clients.signin.wallet.getpass", return_value=typed.rstrip()),
         ):
             code = run(words[:end], self.environment)
         pipe.seek(0)
@@ -292,8 +295,8 @@ def test_each_line_it_shows_in_a_terminal_can_be_typed(person: Person, running: 
 
         def is_done(line: str = line.partition(" #")[0] + ends) -> bool:
             said = person.types(line, f"{running[1]}\n")
-            assert said.code in {refusal.DONE, refusal.UNAVAILABLE}, (line, said)
-            return said.code == refusal.DONE
+            assert said.code in {errors.DONE, errors.UNAVAILABLE}, (line, said)
+            return said.code == errors.DONE
 
         wait_until(is_done)
     assert json.loads((person.home / "health.json").read_text())["data"]
@@ -309,8 +312,8 @@ def test_each_line_it_shows_of_signing_in_can_be_typed(person: Person) -> None:
     for line in typed:
         if line != BROWSER:
             said = person.types(line, f"{PASSWORD}\n")
-            assert said.code == refusal.DONE, (line, said)
-    assert person.types("verdict whoami").code == refusal.UNKNOWN_CALLER
+            assert said.code == errors.DONE, (line, said)
+    assert person.types("verdict whoami").code == errors.UNKNOWN_CALLER
 
 
 @pytest.mark.promise("clients.settings")
@@ -320,18 +323,18 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
         payer = Person(person.home, service, **wallet)
         signer = service.ask("/api/cli/manifest")[2]["data"]["receiptSigner"]
         [(line, shown)] = outputs("Paying")
-        assert any(payer.types(line, "n\n").code == refusal.UNPAID for _ in range(10 * STARTER))
+        assert any(payer.types(line, "n\n").code == errors.UNPAID for _ in range(10 * STARTER))
         said = payer.types(line, "y\n")
         [receipt] = set(re.findall(r"rcp_\w+", said.err))
         told = said.err.replace("[y/N] ", "[y/N] y\n").replace(receipt, re.findall(r"rcp_.*", shown)[0]) + said.out
         assert is_like(shown, told), told
-        assert payer.types(f"verdict billing receipt {receipt} > receipt.json").code == refusal.DONE
-        assert payer.types(f"verdict payments verify receipt.json --signer {signer}").code == refusal.DONE
+        assert payer.types(f"verdict billing receipt {receipt} > receipt.json").code == errors.DONE
+        assert payer.types(f"verdict payments verify receipt.json --signer {signer}").code == errors.DONE
         assert receipt in payer.types("verdict wallet receipts").out
         assert "0.005 of 1.00 USDC" in payer.types("verdict wallet").out
-        assert payer.types("verdict login --token", wallet["VERDICT_TOKEN"]).code == refusal.DONE
+        assert payer.types("verdict login --token", wallet["VERDICT_TOKEN"]).code == errors.DONE
     for inline in re.findall(r"`(verdict config set \S+ [^`]+)`", DOCS):
-        assert payer.types(inline).code == refusal.DONE, inline
+        assert payer.types(inline).code == errors.DONE, inline
     kept = re.findall(r"`~/(\S+)`", section("Command line"))
     assert len(kept) == 3
     assert all((person.home / path).exists() for path in kept), kept
@@ -341,9 +344,9 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
 def test_the_example_of_each_command_that_asks_is_answered(person: Person, row: Any) -> None:
     def is_answered() -> bool:
         said = person.types(row.example)
-        assert said.code in {refusal.DONE, refusal.UNAVAILABLE}, said
+        assert said.code in {errors.DONE, errors.UNAVAILABLE}, said
         assert "shown plainly" not in said.err
-        return said.code == refusal.DONE
+        return said.code == errors.DONE
 
     wait_until(is_answered)
 
@@ -352,11 +355,10 @@ def test_each_route_it_says_can_be_asked_is_what_the_command_beside_it_asks(pers
     asked = set()
     for path, command, _ in rows(section("What you can ask")):
         line = command.strip("`")
-        found = find(shlex.split(line)[1:], COMMANDS)
-        assert found.command is not None
-        asked.add(found.command.words)
+        command_row = parsed(*shlex.split(line)[1:]).command
+        asked.add(command_row.words)
         sent = person.types(f"{line} --dry-run").out.splitlines()[0].removeprefix("GET http://127.0.0.1:8402")
-        if found.command.bare:  # what it does alone is what the route does without `action`
+        if command_row.default:  # what it does alone is what the route does without `action`
             sent = re.sub(r"[?&]action=\w+&?", "?", sent).rstrip("?")
         assert unquote(sent.replace("+", "%20")) == unquote(path.strip("`"))
     assert asked == {command.words for command in PRICED}
@@ -369,21 +371,53 @@ def mentioned() -> list[str]:
     return [*blocks, *re.findall(r"`(verdict [^`]+)`", text), *re.findall(r"<\((verdict [^)]+)\)", text)]
 
 
+def leading(words: list[str]) -> list[str]:
+    """The first words of a line, as far as they name a command or a group."""
+    count = 0
+    while count < len(words) and any(row.words.split()[: count + 1] == words[: count + 1] for row in COMMANDS):
+        count += 1
+    assert count or not words or words[0].startswith("-") or words[0].isupper(), words
+    return words[:count]
+
+
 @pytest.mark.parametrize("line", sorted(set(mentioned())))
 def test_every_command_it_names_is_one_and_has_help(line: str) -> None:
     words = shlex.split(line, comments=True)[1:]
     words = words[: next((place for place, word in enumerate(words) if word in {">", "|"}), len(words))]
     if words == ["COMMAND", "--help"]:
         return
-    found = find(words, COMMANDS)
-    assert found.strange is None
-    assert found.command or found.below
-    if found.command is None:
-        assert "usage: verdict" in group(found.words, found.below, None)
+    named = leading(words)
+    shown = run_line(*named, "--help")
+    assert (shown.code, shown.out.startswith("Usage: verdict")) == (0, True)
+    is_group = any(row.words.split()[: len(named)] == named != row.words.split() for row in COMMANDS)
+    if words[-1:] == ["--help"]:
         return
-    assert found.command.example in explain(found.command)
-    with suppress(UsageError) if not found.rest else nullcontext():  # one that is only named may want arguments
-        assert read(found.command, found.rest).command is found.command
+    with suppress(UsageError) if named == words or is_group else nullcontext():  # only named: may lack arguments
+        parsed(*words)
+
+
+def test_each_example_of_the_python_client_runs(
+    running: tuple[Serving, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service, key = running
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {"KEY": key}
+    for example in examples:
+        source = example.replace("http://127.0.0.1:8402", f"http://127.0.0.1:{service.port}")
+
+        def has_run(source: str = source) -> bool:
+            try:
+                exec(source, names)  # noqa: S102 - the examples of our own page
+            except RefusedError as error:  # a service that has just begun does not know everything yet
+                if error.status != HTTPStatus.SERVICE_UNAVAILABLE:
+                    raise
+                return False
+            return True
+
+        wait_until(has_run)
+    assert len(names["frame"]) == 30
+    assert "404 UNKNOWN_SYMBOL" in capsys.readouterr().out
 
 
 async def test_the_tool_server_starts_as_a_host_is_told_to_start_it(person: Person) -> None:
@@ -403,7 +437,7 @@ async def test_the_tool_server_starts_as_a_host_is_told_to_start_it(person: Pers
     assert [tool.name for tool in TOOLS] == [tool.name for tool in listed]
     assert not called.is_error
     assert f"`http://127.0.0.1:{tool_serving.PORT}{tool_serving.PATH}`" in section("Tools for agents")
-    assert f"{budget.DEFAULT // 1024} KB" in section("Tools for agents")
+    assert f"{tool_results.DEFAULT_BYTES // 1024} KB" in section("Tools for agents")
 
 
 def _outer() -> Mapping[str, str]:
@@ -448,7 +482,7 @@ def test_every_setting_it_names_is_one(name: str) -> None:
 def test_the_exit_codes_it_lists_are_all_there_are() -> None:
     told = re.search(r"Exit codes: (.*?)\.\n", section("Command line"), re.DOTALL)
     assert told
-    codes = {value for value in vars(refusal).values() if isinstance(value, int) and not isinstance(value, bool)}
+    codes = {value for value in vars(errors).values() if isinstance(value, int) and not isinstance(value, bool)}
     assert {int(code) for code in re.findall(r"\b\d+\b", told[1])} == codes
 
 

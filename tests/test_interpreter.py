@@ -24,7 +24,7 @@ def test_another_process_runs_this_code_wherever_one_stands_and_whatever_lies_th
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: verdict coin risk SYMBOL")
+    assert done.stdout.startswith("Usage: verdict coin risk")
 
 
 def test_it_is_run_by_the_interpreter_of_this_one_and_told_what_it_is_given() -> None:

@@ -81,6 +81,8 @@ def test_the_command_runs_from_a_clone_wherever_one_stands_and_whatever_the_clon
     folder = tmp_path / "a clone"
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (folder / ".venv" / "lib").symlink_to(Path(sys.prefix) / "lib")
+    shutil.copy2(Path(sys.prefix) / "pyvenv.cfg", folder / ".venv")
     (folder / "service").symlink_to(ROOT / "service")
     shutil.copy2(ROOT / "Makefile", folder)
     assert make(folder, ".venv/bin/verdict").returncode == 0
@@ -96,7 +98,7 @@ def test_the_command_runs_from_a_clone_wherever_one_stands_and_whatever_the_clon
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("usage: verdict coin risk SYMBOL")
+        assert done.stdout.startswith("Usage: verdict coin risk")
 
 
 def test_make_soak_is_long_and_tells_of_it_unless_it_is_asked_to_be_short(clone: Path) -> None:

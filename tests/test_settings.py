@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import Settings, SettingsError, describe, takes, variable
+from service.operator.options import describe
+from service.settings import Settings, SettingsError, takes, variable
 
 
 def read(**given: str) -> Settings:
@@ -82,6 +83,12 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
         ("coingecko_url", "http://", "VERDICT_COINGECKO_URL takes a scheme and a host"),
         ("coingecko_key", "two words", "VERDICT_COINGECKO_KEY takes printable characters without spaces"),
         ("pay_to", "0x12", "VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits"),
+        (
+            "smtp_url",
+            "smtp://mail.example.org",
+            "VERDICT_SMTP_URL and VERDICT_SMTP_FROM go together: set both or neither",
+        ),
+        ("alert_mail_to", "me", "VERDICT_ALERT_MAIL_TO takes addresses such as me@example.org, or @example.org"),
         ("network", "base", "VERDICT_NETWORK takes eip155:84532 or eip155:8453, not 'base'"),
     ],
 )
@@ -90,6 +97,19 @@ def test_a_setting_that_cannot_be_used_is_refused_with_what_it_takes(name: str, 
         read(**{name: value})
     assert str(refused.value).startswith(message)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "sender", "message"),
+    [
+        ("mail.example.org", "alerts@example.org", "VERDICT_SMTP_URL takes an address such as smtps://user:password@"),
+        ("smtps://mail.example.org", "alerts", "VERDICT_SMTP_FROM takes an e-mail address such as alerts@example.org"),
+    ],
+)
+def test_mail_needs_the_address_of_a_server_and_of_a_sender(url: str, sender: str, message: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read(smtp_url=url, smtp_from=sender)
+    assert str(refused.value).startswith(message)
 
 
 def test_what_clients_are_told_is_no_mistake_of_the_service() -> None:

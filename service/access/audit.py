@@ -1,7 +1,7 @@
-"""Looking at all counters and all events: is the sum right, whose day is wrong, who used how much.
+"""Checks quota counters against usage events, repairs them, and sums usage by user and day.
 
-For `Database.inspect` (looks) and `Database.write` (repairs). Events are summed in pieces, so that ten million of them
-need neither a sort of their size nor an index that every call would have to write to.
+For `Database.inspect` and `Database.write`. Events are summed in pieces: ten million need no sort of their size and no
+extra index.
 """
 
 from collections import Counter
@@ -11,14 +11,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from service.access.ledger import INSERT_QUOTA, UPDATE_QUOTA
-from service.access.quota import FROM_DAY, FROM_STARTER, PAID, VISIT, Usage
+from service.access.quota import ANONYMOUS, FROM_DAY, FROM_STARTER, PAID, Usage
+from service.access.usage_ledger import INSERT_QUOTA, UPDATE_QUOTA
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 
 _PIECE: Final = 250_000
 
-_SUMS: Final = """
+_USAGE_SUMS: Final = """
 SELECT user_id, bucket, day, count(*) FROM usage_events
 WHERE id > ? AND id <= ? AND state <> 2 GROUP BY user_id, bucket, day
 """
@@ -33,9 +33,9 @@ SELECT id FROM usage_events WHERE bucket = ? AND state <> 2 AND id NOT IN (SELEC
 
 
 class DayUsage(Struct, frozen=True):
-    """How many questions a user used on a UTC day (since 1970-01-01), releases taken off, and what it paid for.
+    """Questions of a user on a UTC day (since 1970-01-01) without releases, and paid calls.
 
-    User 0 is nobody: free questions of devices, and calls that were paid for, without a token.
+    User 0 stands for calls without a token: free questions of devices, and payments without an account.
     """
 
     user_id: int
@@ -44,68 +44,68 @@ class DayUsage(Struct, frozen=True):
     paid: int = 0
 
 
-class Wrong(Struct, frozen=True):
-    """A user whose counters are not the sum of the events, and what they should be."""
+class CounterMismatch(Struct, frozen=True):
+    """A user whose counters differ from the events."""
 
     user_id: int
     stored: Usage
     summed: Usage
 
 
-def audit(connection: Connection) -> list[str]:
+def audit_counters(connection: Connection) -> list[str]:
     """Compare every user's counters with the events that are not released.
 
     Returns:
-        One sentence a user whose counters are wrong.
+        One sentence for each mismatch.
     """
     return [
-        f"user {wrong.user_id}: the counters say {_said(wrong.stored)}, the events {_said(wrong.summed)}"
-        for wrong in find_wrong(connection)
+        f"user {wrong.user_id}: the counters say {_describe(wrong.stored)}, the events {_describe(wrong.summed)}"
+        for wrong in find_mismatches(connection)
     ]
 
 
-def find_wrong(connection: Connection) -> list[Wrong]:
-    """As `audit`, as data."""
+def find_mismatches(connection: Connection) -> list[CounterMismatch]:
+    """As `audit_counters`, as data."""
     stored = {user_id: Usage(*counters) for user_id, *counters in connection.execute(_COUNTERS)}
     summed = _sum_up(connection, stored)
     return [
-        Wrong(user_id, stored.get(user_id, Usage()), summed[user_id])
+        CounterMismatch(user_id, stored.get(user_id, Usage()), summed[user_id])
         for user_id in sorted(summed)
-        if _counts(stored.get(user_id, Usage())) != _counts(summed[user_id])
+        if _compared(stored.get(user_id, Usage())) != _compared(summed[user_id])
     ]
 
 
 def audit_devices(connection: Connection) -> list[str]:
-    """Compare the devices that have had their question with the questions of devices.
+    """Compare recorded devices with usage events of devices.
 
     Returns:
-        One sentence for each device or event that does not have its counterpart.
+        One sentence for each mismatch.
     """
     return [
         *(
             f"a device is entered for event {event_id} of the usage, which is no question of a device"
-            for (event_id,) in connection.execute(_WITHOUT_QUESTION, (VISIT,))
+            for (event_id,) in connection.execute(_WITHOUT_QUESTION, (ANONYMOUS,))
         ),
         *(
             f"event {event_id} of the usage is a device's question, and there is no device"
-            for (event_id,) in connection.execute(_WITHOUT_DEVICE, (VISIT,))
+            for (event_id,) in connection.execute(_WITHOUT_DEVICE, (ANONYMOUS,))
         ),
     ]
 
 
 def repair_counters(connection: Connection) -> list[int]:
-    """Set wrong counters to what the events say. Other processes notice; this one's meter has to be opened anew.
+    """Set wrong counters to the sum of the events. The meter of this process must be reopened afterwards.
 
     Returns:
         The users whose counters were wrong.
     """
-    wrong = find_wrong(connection)
-    _replace(connection, {found.user_id: found.summed for found in wrong})
+    wrong = find_mismatches(connection)
+    _replace_counters(connection, {found.user_id: found.summed for found in wrong})
     return [found.user_id for found in wrong]
 
 
-def users_ahead(connection: Connection, today: int) -> list[tuple[int, int]]:
-    """Find users whose last day lies in the future: the clock was ahead, and they get no daily question until then.
+def find_future_days(connection: Connection, today: int) -> list[tuple[int, int]]:
+    """Find users whose last day lies in the future: the clock was ahead. They get no daily question until then.
 
     Returns:
         User and day, days since 1970-01-01.
@@ -114,12 +114,12 @@ def users_ahead(connection: Connection, today: int) -> list[tuple[int, int]]:
 
 
 def repair_days(connection: Connection, today: int) -> list[int]:
-    """Bring days that lie in the future back to today; what was used on them counts as used today.
+    """Set future days to today. Usage on them counts as today's.
 
     Returns:
-        The users it was done for.
+        The users concerned.
     """
-    users = [user_id for user_id, _ in users_ahead(connection, today)]
+    users = [user_id for user_id, _ in find_future_days(connection, today)]
     connection.execute("UPDATE usage_events SET day = ? WHERE day > ?", (today, today))
     connection.execute(
         "UPDATE quota SET day = ?, starter_day = min(starter_day, ?) WHERE day > ?", (today, today, today)
@@ -139,7 +139,7 @@ def usage_by_day(connection: Connection, since_day: int = 0) -> list[DayUsage]:
         By user, then day.
     """
     totals: Counter[tuple[int, int, bool]] = Counter()
-    for user_id, bucket, day, calls in _pieces(connection):
+    for user_id, bucket, day, calls in _usage_sums(connection):
         if day >= since_day:
             totals[user_id, day, bucket == PAID] += calls
     days = sorted({(user_id, day) for user_id, day, _ in totals})
@@ -148,8 +148,8 @@ def usage_by_day(connection: Connection, since_day: int = 0) -> list[DayUsage]:
 
 def _sum_up(connection: Connection, stored: dict[int, Usage]) -> dict[int, Usage]:
     by_bucket: dict[int, Counter[tuple[int, int]]] = {user_id: Counter() for user_id in stored}
-    for user_id, bucket, day, questions in _pieces(connection):
-        if bucket not in {PAID, VISIT}:
+    for user_id, bucket, day, questions in _usage_sums(connection):
+        if bucket not in {PAID, ANONYMOUS}:
             by_bucket.setdefault(user_id, Counter())[bucket, day] += questions
     return {user_id: _usage_of(counts, stored.get(user_id)) for user_id, counts in by_bucket.items()}
 
@@ -167,17 +167,17 @@ def _usage_of(counts: Counter[tuple[int, int]], stored: Usage | None) -> Usage:
     )
 
 
-def _pieces(connection: Connection) -> Iterator[tuple[int, int, int, int]]:
+def _usage_sums(connection: Connection) -> Iterator[tuple[int, int, int, int]]:
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_events").fetchone()
     for start in range(0, last, _PIECE):
-        yield from connection.execute(_SUMS, (start, start + _PIECE)).fetchall()
+        yield from connection.execute(_USAGE_SUMS, (start, start + _PIECE)).fetchall()
 
 
-def _counts(usage: Usage) -> tuple[int, int, int, int]:
+def _compared(usage: Usage) -> tuple[int, int, int, int]:
     return usage.starter_used, usage.day, usage.day_used, usage.counted
 
 
-def _replace(connection: Connection, usages: dict[int, Usage]) -> None:
+def _replace_counters(connection: Connection, usages: dict[int, Usage]) -> None:
     insert_rows(
         connection,
         INSERT_QUOTA,
@@ -186,5 +186,5 @@ def _replace(connection: Connection, usages: dict[int, Usage]) -> None:
     )
 
 
-def _said(usage: Usage) -> str:
+def _describe(usage: Usage) -> str:
     return f"{usage.counted} in all, {usage.starter_used} of the starter, {usage.day_used} on day {usage.day}"

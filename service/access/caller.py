@@ -1,9 +1,10 @@
-"""Who a credential resolves to, as the gates hand it on."""
+"""Authenticated callers, and the errors of credentials that are not accepted."""
 
 from typing import Literal
 
 from msgspec import Struct
 
+from service.errors import ServiceError
 from service.wire.access import CredentialKind, Source, Tier
 
 Plan = Tier | Literal["none"]
@@ -30,5 +31,23 @@ class Caller(Struct, frozen=True):
 
     @property
     def plan(self) -> Plan:
-        """What its questions are counted by."""
+        """What questions are counted by."""
         return self.tier if self.free or self.tier != "free" else "none"
+
+
+def invalid_credential(reason: str) -> ServiceError:
+    """A 401 with its reason and the `WWW-Authenticate` challenge of RFC 9110."""
+    return ServiceError("AUTH_INVALID", reason, headers={"WWW-Authenticate": "Bearer"})
+
+
+class UnknownTokenError(ServiceError):
+    """A well-formed token that this service never issued."""
+
+    def __init__(self) -> None:
+        message = "The token is not known to this service. Run `verdict login` or make a new key."
+        super().__init__("AUTH_INVALID", message, headers={"WWW-Authenticate": "Bearer"})
+
+
+def bad_parameter(parameter: str, reason: str) -> ServiceError:
+    """A 400 that names the parameter."""
+    return ServiceError("BAD_REQUEST", reason, details={"parameter": parameter})

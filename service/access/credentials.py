@@ -1,13 +1,12 @@
-"""What is stored of keys and sessions: one table, so that a credential id means one thing everywhere."""
+"""API keys and sessions as stored: one table, so that a credential id means the same everywhere."""
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
-from service.access import changes
-from service.access.caller import Caller
-from service.access.grants import Granted, resolve
-from service.access.refusal import invalid
+from service.access import change_log
+from service.access.caller import Caller, invalid_credential
+from service.access.grants import TierGrant, active_tier
 from service.access.sessions import LEEWAY_MS
 from service.clock import iso
 from service.errors import ServiceError
@@ -20,8 +19,8 @@ _COLUMNS: Final = (
     "c.created_ms, c.expires_ms, c.rotated_ms, c.revoked_ms, c.last_used_ms"
 )
 
-_FIND: Final = f"""
-SELECT {_COLUMNS}, {changes.LATEST}, (SELECT free FROM users WHERE id = c.user_id),
+_FIND_CREDENTIAL: Final = f"""
+SELECT {_COLUMNS}, {change_log.LATEST_CHANGE}, (SELECT free FROM users WHERE id = c.user_id),
     g.tier, CASE WHEN g.wallet IS NULL THEN 'grant' ELSE 'wallet' END, g.expires_ms
 FROM credentials c LEFT JOIN grants g ON g.revoked_ms IS NULL AND (
     g.user_id = c.user_id OR g.wallet IN (SELECT address FROM wallets WHERE user_id = c.user_id)
@@ -29,7 +28,8 @@ FROM credentials c LEFT JOIN grants g ON g.revoked_ms IS NULL AND (
 WHERE c.fingerprint = ?
 """  # noqa: S608 - constants only
 
-_LIST: Final = f"""
+
+_LIST_CREDENTIALS: Final = f"""
 SELECT {_COLUMNS} FROM credentials c
 WHERE c.kind = ?1 AND (CAST(?2 AS INTEGER) IS NULL OR c.user_id = ?2)
 ORDER BY c.revoked_ms IS NULL AND coalesce(c.expires_ms > ?3, TRUE) DESC, c.id DESC
@@ -38,7 +38,7 @@ LIMIT 1000
 
 
 class Credential(Struct, frozen=True):
-    """A key or a session as it is stored; times are epoch milliseconds."""
+    """A stored key or session; times are epoch milliseconds."""
 
     id: int
     kind: CredentialKind
@@ -54,20 +54,20 @@ class Credential(Struct, frozen=True):
 
     @property
     def ends_ms(self) -> int | None:
-        """When it stops being accepted: to a session's expiry comes the leeway between nodes."""
+        """When it stops being accepted: expiry, plus the clock leeway for sessions."""
         leeway_ms = LEEWAY_MS if self.kind == "session" else 0
         return None if self.expires_ms is None else self.expires_ms + leeway_ms
 
     def check(self, now_ms: int) -> None:
-        """Make sure that it is accepted.
+        """Check that the credential is accepted.
 
         Raises:
             ServiceError: `AUTH_INVALID` saying whether it expired, was rotated, revoked or logged out, and when.
         """
         if self.revoked_ms is not None:
-            raise invalid(self._ending("was revoked", self.revoked_ms))
+            raise invalid_credential(self._ending("was revoked", self.revoked_ms))
         if self.ends_ms is not None and now_ms >= self.ends_ms:
-            raise invalid(self._ending("expired", self.ends_ms))
+            raise invalid_credential(self._ending("expired", self.ends_ms))
 
     def _ending(self, how: str, at_ms: int) -> str:
         if self.kind == "session":
@@ -77,17 +77,17 @@ class Credential(Struct, frozen=True):
         return f"The API key {how} at {iso(at_ms)}."
 
 
-class Found(Struct, frozen=True):
-    """A credential with the grants that bear on it, the epoch of both, and whether its user has free questions."""
+class ResolvedCredential(Struct, frozen=True):
+    """A credential with the grants that affect it, their epoch, and whether its user has free questions."""
 
     credential: Credential
-    grants: list[Granted]
+    grants: list[TierGrant]
     epoch: int
     free: bool = True
 
     def caller(self, now_ms: int) -> Caller:
-        """Who it resolves to at an instant."""
-        entitled = resolve(self.grants, now_ms)
+        """The caller at an instant."""
+        entitled = active_tier(self.grants, now_ms)
         return Caller(
             user_id=self.credential.user_id,
             kind=self.credential.kind,
@@ -101,30 +101,38 @@ class Found(Struct, frozen=True):
         )
 
 
-async def find(db: Database, fingerprint: bytes) -> Found | None:
-    """Look a credential up, with everything its tier depends on, in one statement: one state of the store."""
-    rows = await db.read(_FIND, (fingerprint,))
+async def find_credential(db: Database, fingerprint: bytes) -> ResolvedCredential | None:
+    """Look up a credential and everything its tier depends on, in one statement."""
+    return _resolve(await db.read(_FIND_CREDENTIAL, (fingerprint,)))
+
+
+def find_credential_now(db: Database, fingerprint: bytes) -> ResolvedCredential | None:
+    """As `find_credential`, on the event loop."""
+    return _resolve(db.read_now(_FIND_CREDENTIAL, (fingerprint,)))
+
+
+def _resolve(rows: list[tuple[Any, ...]]) -> ResolvedCredential | None:
     if not rows:
         return None
     width = len(Credential.__struct_fields__)
     epoch, free = rows[0][width : width + 2]
-    grants = [Granted(*row[width + 2 :]) for row in rows if row[width + 2] is not None]
-    return Found(Credential(*rows[0][:width]), grants, epoch, bool(free))
+    grants = [TierGrant(*row[width + 2 :]) for row in rows if row[width + 2] is not None]
+    return ResolvedCredential(Credential(*rows[0][:width]), grants, epoch, bool(free))
 
 
 async def list_credentials(db: Database, kind: CredentialKind, user_id: int | None, now_ms: int) -> list[Credential]:
     """Keys or sessions of one user or of all, newest first; beyond a thousand, ended ones are left out first."""
-    rows = await db.read(_LIST, (kind, user_id, now_ms))
+    rows = await db.read(_LIST_CREDENTIALS, (kind, user_id, now_ms))
     return sorted((Credential(*row) for row in rows), key=lambda credential: -credential.id)
 
 
-def key_of_prefix(connection: Connection, prefix: str, user_id: int | None = None) -> Credential:
-    """A key by its display prefix.
+def get_key(connection: Connection, prefix: str, user_id: int | None = None) -> Credential:
+    """Find a key by its display prefix.
 
     Args:
         connection: Inside a transaction.
         prefix: Unique in the store.
-        user_id: Whose it has to be; somebody else's is as good as none. The operator asks for anybody's.
+        user_id: Required owner; None accepts any.
 
     Raises:
         ServiceError: `NOT_FOUND`.
@@ -135,8 +143,8 @@ def key_of_prefix(connection: Connection, prefix: str, user_id: int | None = Non
     return Credential(*row)
 
 
-def session_of_id(connection: Connection, credential_id: int) -> Credential:
-    """A session by its number.
+def get_session(connection: Connection, credential_id: int) -> Credential:
+    """Find a session by its id.
 
     Raises:
         ServiceError: `NOT_FOUND`.
@@ -148,3 +156,31 @@ def session_of_id(connection: Connection, credential_id: int) -> Credential:
     if row is None:
         raise ServiceError("NOT_FOUND", f"There is no session {credential_id}.")
     return Credential(*row)
+
+
+class CredentialOwner(Struct, frozen=True):
+    """The owner of a credential: the user, and the wallet it was made with, if any."""
+
+    user_id: int
+    wallet: str | None
+
+
+def open_session(connection: Connection, holder: CredentialOwner, jti: str, expires_ms: int, now_ms: int) -> None:
+    """Record a session."""
+    connection.execute(
+        "INSERT INTO credentials (kind, user_id, wallet, fingerprint, created_ms, expires_ms) "
+        "VALUES ('session', ?, ?, ?, ?, ?)",
+        (holder.user_id, holder.wallet, jti.encode(), now_ms, expires_ms),
+    )
+
+
+def revoke_credential(connection: Connection, credential: Credential, now_ms: int) -> None:
+    """End a credential permanently. Revoking it again changes nothing.
+
+    It takes effect in this process by `Authenticator.catch_up`, which the caller awaits, and in other processes by
+    `Authenticator.watch`: within a second on SQLite, at once on PostgreSQL.
+    """
+    connection.execute(
+        "UPDATE credentials SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL", (now_ms, credential.id)
+    )
+    change_log.record_credential_end(connection, credential.user_id, credential.id, change_log.AT_ONCE, now_ms)

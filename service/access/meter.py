@@ -1,10 +1,8 @@
-"""Counting questions: exactly, durably, and before anything is answered.
+"""The meter: counts questions exactly and durably before they are answered.
 
-Calls that wait in one turn of the event loop are decided and written together, and so are those that arrive while the
-writer is busy: a batch of 64 costs little more than a call. Nobody is told of a decision before it is durable.
-
-An answer that has been computed is charged with `charge`; one that has to be worked for is reserved, then committed or
-released. A caller that is cancelled while it waits is not charged: its answer will not leave.
+Calls that arrive in one turn of the event loop, or while the writer is busy, share one transaction. Use `charge` for an
+answer that exists; use `reserve`, then `commit` or `release`, for one that must still be computed. A call that is
+cancelled while it waits is not charged.
 """
 
 import asyncio
@@ -13,16 +11,21 @@ from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
-from service.access.audit import audit, audit_devices
+from service.access.anonymous import AnonymousQuota
+from service.access.audit import audit_counters, audit_devices
 from service.access.caller import Caller, Plan
-from service.access.devices import Devices
-from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
-from service.access.quota import Usage, standing_beside, standing_of, take
-from service.access.repeats import Repeats
-from service.access.standing import Decision, Standing
+from service.access.idempotency import IdempotencyStore
+from service.access.quota import (
+    ChargeDecision,
+    QuotaStatus,
+    Usage,
+    quota_status,
+    quota_status_with_reservations,
+)
 from service.access.stream_limit import StreamLimit
+from service.access.usage_ledger import COMMITTED, RESERVED, ChargeRequest, UsageLedger
 from service.clock import Clock, day_of
 from service.errors import ServiceError
 from service.storage.database import Database
@@ -33,7 +36,7 @@ from service.storage.runs import Runs
 
 _SWEEP_S: Final = 60.0
 _SWEEPS_A_VERIFICATION: Final = 60
-_MOST_SUSPECTED: Final = 100_000
+_MAX_EXHAUSTED: Final = 100_000
 _USAGE: Final = """
     SELECT starter_used, starter_day, quota.day, day_used, counted,
         count(*) FILTER (WHERE bucket = 0), count(*) FILTER (WHERE bucket = 1 AND events.day = quota.day),
@@ -47,111 +50,111 @@ _USAGE: Final = """
 _log = logging.getLogger("verdict.access")
 
 
-class Waiter(Protocol):
-    """Who waits for a decision: a future, or what answers without one."""
+class DecisionWaiter(Protocol):
+    """Receives a decision: a future, or a callback object."""
 
     def done(self) -> bool:
-        """Whether it does not wait any more; it is not charged then."""
+        """Whether it stopped waiting. Its call is then not charged."""
 
-    def set_result(self, decision: Decision, /) -> None:
-        """Take the decision, once it is durable. Must not raise: others wait behind it."""
+    def set_result(self, decision: ChargeDecision, /) -> None:
+        """Receive the decision, which is durable. Must not raise."""
 
     def set_exception(self, error: BaseException, /) -> None:
-        """Take the reason why there is none. Must not raise."""
+        """Receive the reason why there is no decision. Must not raise."""
 
 
-Waiting = tuple[Waiter, Take]
+WaitingCall = tuple[DecisionWaiter, ChargeRequest]
 
 
 class Meter:
-    """The questions of every user, as seen by one process. Use `open_meter`.
+    """Counts the questions of all users in one process. Use `open_meter`.
 
     Args:
         database: Where they are counted.
         clock: Says which day it is.
         ledger: Decides, on the writer thread.
-        journal: Notes which answers have left.
+        journal: Records which answers were sent.
 
     Attributes:
-        devices: Gives those who have no token their question; it ends here, like any other.
-        repeats: Answers that are kept, and counted as they are.
+        anonymous: Reserves the question of a device without a token; `commit` or `release` it here.
+        idempotency: Responses that are stored, and counted in the same transaction.
         streams: Limits open streams.
+        delivered: Takes the event of a counted call directly before its answer is written. If the process is killed
+            before this call, the next start returns the question; after it, the call is counted.
     """
 
-    def __init__(self, database: Database, clock: Clock, ledger: Ledger, journal: Journal) -> None:
+    def __init__(self, database: Database, clock: Clock, ledger: UsageLedger, journal: Journal) -> None:
         self._database = database
         self._clock = clock
         self._ledger = ledger
-        self._journal = journal
-        self.devices = Devices(database, clock, ledger)
-        self.repeats = Repeats(database, clock, ledger)
+        self.delivered = journal.mark
+        self.anonymous = AnonymousQuota(database, clock, ledger)
+        self.idempotency = IdempotencyStore(database, clock, ledger)
         self.streams = StreamLimit(database, clock, ledger)
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[WaitingCall] = deque()
         self._writing = False
         self._owed: set[int] = set()
         self._giving_back = False
-        self._suspected: set[int] = set()
-        self._looked_up: dict[tuple[int, Plan], Standing] = {}
+        self._maybe_exhausted: set[int] = set()
+        self._statuses: dict[tuple[int, Plan], QuotaStatus] = {}
 
-    def spent(self, caller: Caller) -> Standing | None:
-        """Say at once how a caller stands who has no question left, without asking the writer.
+    def exhausted_status(self, caller: Caller) -> QuotaStatus | None:
+        """Return the quota status of a caller without free questions, without using the writer.
 
-        Who was refused before is looked up in the store as it is committed now, by this process or any other; the
-        memory says only whom to look up. So it is what the writer would decide if it came to this call now: a refusal
-        changes nothing, and needs nothing written. A look serves all who wait in one turn of the event loop: every one
-        of them had come before it.
+        Callers that were refused before are looked up in the committed counters, so the result is what the writer would
+        decide.
 
         Returns:
-            Its standing, `busy` where its last questions are only reserved; None where it may have a question left:
-            then `charge`, `ask` or `reserve` decides.
+            The status, `busy` if the last questions are only reserved; None if the caller may have a question left.
         """
-        if caller.user_id not in self._suspected:
+        if caller.user_id not in self._maybe_exhausted:
             return None
-        standing = self._looked_up.get((caller.user_id, caller.plan))
-        return self._look_up(caller) if standing is None else standing
+        status = self.quota_status_now(caller)
+        if status is None or status.remaining == 0:
+            return status
+        self._maybe_exhausted.discard(caller.user_id)
+        return None
 
-    def _look_up(self, caller: Caller) -> Standing | None:
-        try:
-            row = self._database.glance(_USAGE, (caller.user_id,))
-        except ServiceError:
-            return None
-        usage, answered = _counters(row)
-        today = day_of(self._clock.now_ms())
-        if take(usage, caller.plan, today)[0] is not None:
-            self._suspected.discard(caller.user_id)
-            return None
-        if not self._looked_up:
-            self._loop.call_soon(self._looked_up.clear)
-        standing = standing_beside(usage, answered, caller.plan, today)
-        self._looked_up[caller.user_id, caller.plan] = standing
-        return standing
+    def quota_status_now(self, caller: Caller) -> QuotaStatus | None:
+        """Return the quota status by a read on the event loop; one read serves all calls of a turn of the loop.
 
-    def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
+        Returns:
+            The status; None if the store cannot be read at once. `quota_status` then waits for it.
+        """
+        key = caller.user_id, caller.plan
+        status = self._statuses.get(key)
+        if status is None:
+            try:
+                rows = self._database.read_now(_USAGE, (caller.user_id,))
+            except ServiceError:
+                return None
+            if not self._statuses:
+                self._loop.call_soon(self._statuses.clear)
+            status = self._statuses[key] = self._status_of(rows, caller)
+        return status
+
+    def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, ChargeDecision]:
         """Count a call whose answer exists.
-
-        Args:
-            caller: Whose question it is.
-            offer_id: What for.
 
         Returns:
             The decision, once it is durable.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if it could not be made durable: do not answer.
+            ServiceError: `UNAVAILABLE` if it could not be made durable. Do not answer.
         """
         return self._decide(caller, offer_id, COMMITTED)
 
-    def ask(self, caller: Caller, offer_id: str, waiter: Waiter) -> None:
-        """As `charge`, for whoever does not await."""
-        self._queue(waiter, (caller.user_id, caller.plan, offer_id, COMMITTED))
+    def charge_nowait(
+        self, caller: Caller, offer_id: str, waiter: DecisionWaiter, state: Literal[0, 1] = COMMITTED
+    ) -> None:
+        """Charge (or reserve) without awaiting: `waiter` receives the decision."""
+        self._waiting.append((waiter, (caller.user_id, caller.plan, offer_id, state)))
+        if not self._writing:
+            self._call_writer_soon()
 
-    def reserve(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
-        """Set a question aside for a call that is yet to be worked on; it must be committed or released.
-
-        Args:
-            caller: Whose question it is.
-            offer_id: What for.
+    def reserve(self, caller: Caller, offer_id: str) -> Coroutine[None, None, ChargeDecision]:
+        """Reserve a question for a call that must still be computed. `commit` or `release` it afterwards.
 
         Returns:
             The decision, once it is durable.
@@ -163,15 +166,15 @@ class Meter:
 
     @property
     def run_id(self) -> int:
-        """This process, as `usage_runs` has it."""
+        """Id of this process in `usage_runs`."""
         return self._ledger.run_id
 
-    def enter_paid(self, connection: Connection, user_id: int, offer_id: str) -> int:
-        """As `Ledger.enter_paid`: for the transaction that makes a payment settled."""
-        return self._ledger.enter_paid(connection, user_id, offer_id)
+    def record_paid(self, connection: Connection, calls: Sequence[tuple[int, str]]) -> list[int]:
+        """Record paid calls in the transaction that settles their payments."""
+        return self._ledger.record_paid(connection, calls)
 
     async def commit(self, event_id: int) -> None:
-        """Count a reserved call; to be awaited before the first byte of its answer.
+        """Count a reserved call. Await it before the first byte of the answer.
 
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be made durable, or its lease has run out: do not answer.
@@ -183,55 +186,48 @@ class Meter:
             raise
 
     async def release(self, event_id: int) -> None:
-        """Give the question of a reserved call back. Does nothing to one that is committed or released already.
+        """Return the question of a reserved call. Does nothing if it is committed or released.
 
-        Never raises: what cannot be written now is released when its lease runs out.
+        Never raises: if the write fails, the question is returned when its lease expires.
         """
         try:
             await self._database.write(lambda connection: self._ledger.release(connection, event_id))
         except ServiceError as error:
             _log.warning(
-                "a question waits for its lease to run out", extra={"event": event_id, "reason": error.message}
+                "A reserved question could not be released. It is released when its lease expires.",
+                extra={"event": event_id, "reason": error.message},
             )
 
-    def delivered(self, event_id: int) -> None:
-        """Note that a counted call's answer leaves now.
+    async def quota_status(self, caller: Caller) -> QuotaStatus:
+        """Return the quota status of a caller without using a question."""
+        return self._status_of(await self._database.read(_USAGE, (caller.user_id,)), caller)
 
-        To be called right before its first bytes are handed to the kernel. A process that is killed before this line
-        has not answered, and its next start gives the question back; one that is killed right after it may have
-        answered, and an answer that was given must stay counted.
-        """
-        self._journal.mark(event_id)
+    async def committed_quota_status(self, caller: Caller) -> QuotaStatus:
+        """Return the quota status without reservations, which include this call's."""
+        _, answered = _counters(await self._database.read(_USAGE, (caller.user_id,)))
+        return quota_status(answered, caller.plan, day_of(self._clock.now_ms()))
 
-    async def standing(self, caller: Caller) -> Standing:
-        """Say what a caller has left, without using any of it."""
-        usage, answered = await self._read(caller)
-        return standing_beside(usage, answered, caller.plan, day_of(self._clock.now_ms()))
-
-    async def answered(self, caller: Caller) -> Standing:
-        """Say what a caller has left by what has been answered: reservations, this call's among them, not regarded."""
-        _, answered = await self._read(caller)
-        return standing_of(answered, caller.plan, day_of(self._clock.now_ms()))
-
-    async def _read(self, caller: Caller) -> tuple[Usage, Usage]:
-        rows = await self._database.read(_USAGE, (caller.user_id,))
-        return _counters(rows[0] if rows else None)
+    def _status_of(self, rows: list[tuple[int, ...]], caller: Caller) -> QuotaStatus:
+        usage, answered = _counters(rows)
+        return quota_status_with_reservations(usage, answered, caller.plan, day_of(self._clock.now_ms()))
 
     async def verify(self) -> list[str]:
         """Compare every counter with the events it counts, and devices with their questions.
 
         Returns:
-            One sentence for each that is wrong; empty where all is well.
+            One sentence for each mismatch.
         """
-        findings = await self._database.inspect(lambda connection: audit(connection) + audit_devices(connection))
+        findings = await self._database.inspect(
+            lambda connection: audit_counters(connection) + audit_devices(connection)
+        )
         for finding in findings:
-            _log.error("a counter is wrong: %s", finding)
+            _log.error("Counter mismatch: %s.", finding)
         return findings
 
     async def watch(self) -> None:
-        """Verify at once and then every hour, drop what outlived its lease or its day every minute; until cancelled.
+        """Verify now and every hour; release expired reservations and keys every minute. Runs until cancelled.
 
-        With ten million events a verification takes eight seconds, on a thread of its own; a start need not wait.
+        With ten million events a verification takes eight seconds on its own thread.
         """
         sweep = 0
         while True:
@@ -239,25 +235,28 @@ class Meter:
                 if sweep % _SWEEPS_A_VERIFICATION == 0:
                     await self.verify()
                 await self._database.write(self._ledger.expire)
-                await self.repeats.prune()
+                await self.idempotency.prune()
             except ServiceError as error:
-                _log.warning("questions could not be looked over", extra={"reason": error.message})
+                _log.warning(
+                    "Reservations could not be checked. The next check follows in a minute.",
+                    extra={"reason": error.message},
+                )
             self._give_back([])
             await self._clock.sleep(_SWEEP_S)
             sweep += 1
 
     async def end(self) -> None:
-        """Give back what is reserved or owed, and sign this process out.
+        """Return reserved and owed questions and record that this process ended.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if it could not be made durable: the next start has to.
+            ServiceError: `UNAVAILABLE` if it could not be made durable; the next start does it.
         """
         owed = sorted(self._owed)
         await self._database.write(lambda connection: self._ledger.end_run(connection, owed))
 
-    async def _decide(self, caller: Caller, offer_id: str, state: int) -> Decision:
-        future: asyncio.Future[Decision] = self._loop.create_future()
-        self._queue(future, (caller.user_id, caller.plan, offer_id, state))
+    async def _decide(self, caller: Caller, offer_id: str, state: Literal[0, 1]) -> ChargeDecision:
+        future: asyncio.Future[ChargeDecision] = self._loop.create_future()
+        self.charge_nowait(caller, offer_id, future, state)
         try:
             return await future
         except asyncio.CancelledError:
@@ -265,65 +264,63 @@ class Meter:
                 self._give_back([future.result().event_id])
             raise
 
-    def _queue(self, waiter: Waiter, wanted: Take) -> None:
-        self._waiting.append((waiter, wanted))
-        if not self._writing:
-            self._call_soon()
-
-    def _call_soon(self) -> None:
-        """Call the writer in the next turn of the loop: whoever has arrived in this one shares the commit."""
+    def _call_writer_soon(self) -> None:
+        """Call the writer in the next turn of the loop, so that calls of this turn share the commit."""
         self._writing = True
         self._loop.call_soon(self._call_writer)
 
     def _call_writer(self) -> None:
-        batch: list[Waiting] = []
-        decisions: list[Decision] = []
+        batch: list[WaitingCall] = []
+        decisions: list[ChargeDecision] = []
         answer = partial(self._answer, batch, decisions)
         try:
-            self._database.submit(partial(self._settle, batch, decisions), answer)
+            self._database.submit(partial(self._charge_batch, batch, decisions), answer)
         except ServiceError as error:
             answer(None, error)
 
-    def _settle(self, batch: list[Waiting], decisions: list[Decision], connection: Connection) -> None:
+    def _charge_batch(self, batch: list[WaitingCall], decisions: list[ChargeDecision], connection: Connection) -> None:
         self._gather(batch)
-        decisions += self._ledger.settle(connection, [wanted for _, wanted in batch])
+        decisions += self._ledger.charge(connection, [wanted for _, wanted in batch])
 
-    def _gather(self, batch: list[Waiting]) -> None:
+    def _gather(self, batch: list[WaitingCall]) -> None:
         while self._waiting:
             batch.append(self._waiting.popleft())
 
-    def _answer(self, batch: list[Waiting], decisions: list[Decision], _: None, error: BaseException | None) -> None:
+    def _answer(
+        self, batch: list[WaitingCall], decisions: list[ChargeDecision], _: None, error: BaseException | None
+    ) -> None:
         self._writing = False
         if error is not None:
             self._fail(batch, error)
-            # Where the store was lost in the middle of its commit they may be kept, and nobody is answered for them.
+            # If the store failed during its commit, the charges may exist although no call is answered.
             self._give_back([decision.event_id for decision in decisions])
             return
         if self._waiting:
-            self._call_soon()
-        abandoned = []
+            self._call_writer_soon()
+        abandoned: list[int | None] = []
         for (waiter, wanted), decision in zip(batch, decisions, strict=True):
             if decision.event_id is None:
-                self._suspect(wanted[0])
+                self._note_exhausted(wanted[0])
             if not waiter.done():
                 waiter.set_result(decision)
             else:
                 abandoned.append(decision.event_id)
-        self._give_back(abandoned)
+        if abandoned or self._owed:
+            self._give_back(abandoned)
 
-    def _suspect(self, user_id: int) -> None:
-        if len(self._suspected) >= _MOST_SUSPECTED:
-            self._suspected.clear()
-        self._suspected.add(user_id)
+    def _note_exhausted(self, user_id: int) -> None:
+        if len(self._maybe_exhausted) >= _MAX_EXHAUSTED:
+            self._maybe_exhausted.clear()
+        self._maybe_exhausted.add(user_id)
 
-    def _fail(self, batch: list[Waiting], error: BaseException) -> None:
-        self._gather(batch)  # the writer may not have looked who waits; who came since would fare no better
+    def _fail(self, batch: list[WaitingCall], error: BaseException) -> None:
+        self._gather(batch)  # the writer may not have collected the waiting calls; later ones fail as well
         for waiter, _ in batch:
             if not waiter.done():
                 waiter.set_exception(error)
 
     def _give_back(self, event_ids: Sequence[int | None]) -> None:
-        """Give questions back that nobody is answered for; what the store cannot take now it is asked again later."""
+        """Return questions of calls that were not answered. Failed writes are repeated by `watch`."""
         self._owed.update(event_id for event_id in event_ids if event_id is not None)
         if not self._owed or self._giving_back:
             return
@@ -338,15 +335,19 @@ class Meter:
         self._giving_back = False
         if error is None:
             self._owed.difference_update(owed)
+            self._give_back([])  # those that came while these were written
         else:
-            _log.error("questions wait to be given back", extra={"events": len(owed), "reason": str(error)})
+            _log.error(
+                "Questions could not be returned. The next attempt follows in a minute.",
+                extra={"events": len(owed), "reason": str(error)},
+            )
 
 
-def _counters(row: tuple[int, ...] | None) -> tuple[Usage, Usage]:
-    """A user's counters as `_USAGE` gives them: with reservations, and without."""
-    if row is None:
+def _counters(rows: list[tuple[int, ...]]) -> tuple[Usage, Usage]:
+    """Read the result of `_USAGE`: the counters with reservations, and without."""
+    if not rows:
         return Usage(), Usage()
-    *counters, of_starter, of_day, reserved = row
+    *counters, of_starter, of_day, reserved = rows[0]
     usage = Usage(*counters)
     return usage, Usage(
         usage.starter_used - of_starter, usage.starter_day, usage.day, usage.day_used - of_day, usage.counted - reserved
@@ -355,23 +356,19 @@ def _counters(row: tuple[int, ...] | None) -> tuple[Usage, Usage]:
 
 @asynccontextmanager
 async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
-    """Start metering in this process, and settle what processes that died left open.
+    """Start metering in this process.
 
-    Reservations of dead processes are released. Calls they counted whose answer had not left are released too, where
-    this is known: the machine has not been started anew and the dead process's journal is there.
-
-    Args:
-        database: Where questions are counted.
-        clock: Says which day it is.
+    Releases the reservations of dead processes, and calls they counted whose answer had not left, if their journal is
+    available and the machine was not rebooted.
 
     Yields:
-        The meter. On leaving, what is still reserved is released.
+        The meter. On exit, remaining reservations are released.
 
     Raises:
         StorageError: If the store cannot be written.
     """
     runs = Runs(database)
-    folder, ledger = runs.folder, Ledger(database, clock, runs)
+    folder, ledger = runs.folder, UsageLedger(database, clock, runs)
     boot = boot_id()
     try:
         with dead_journals(folder, boot) as dead:
@@ -395,6 +392,8 @@ async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
             await meter.end()
             settled = True
         except ServiceError as error:
-            _log.error("the next start has to settle what is reserved", extra={"reason": error.message})
+            _log.error(
+                "Reservations could not be released. The next start releases them.", extra={"reason": error.message}
+            )
         finally:
             journal.close(settled=settled)

@@ -1,12 +1,11 @@
-"""The rule of the quota, and nothing else: no store, no clock, integers only.
+"""The quota rule: no store, no clock, integers only.
 
-- Free: a starter of ten that never refills. From the next 00:00 UTC after the tenth on, one question a UTC day; unused
-  days do not add up. Access: fifty a UTC day. Pro: no limit, counted all the same.
-- An account without free questions (plan none) has no question on the free tier.
-- Access and pro leave the starter alone: who falls back to free has what is left of it. What they used today counts for
-  today under whatever tier comes next.
-- A day never comes before one the user has been seen in. So a clock that is set back gives nothing again, and a day in
-  the future (a clock that was ahead) holds until it is reached or repaired.
+- Free: ten starter questions that never refill. From the next 00:00 UTC after the tenth, one question a UTC day; unused
+  days do not add up. Access: fifty a UTC day. Pro: unlimited, but counted.
+- An account without free questions (plan `none`) has no question on the free tier.
+- Access and pro do not use the starter. Today's questions count for today under any later tier.
+- A user's day never goes back. Setting the clock back gives nothing again; a day in the future holds until it is
+  reached or repaired.
 """
 
 from typing import Final, Literal
@@ -15,15 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from service.access.caller import Plan
-from service.access.standing import Standing
 from service.clock import DAY_MS
 from service.wire.access import Tier
+from service.wire.payment import Period
 
 STARTER: Final = 10
 """Questions a user starts with on the free tier."""
 
+
 PER_DAY: Final[dict[Tier, int | None]] = {"free": 1, "access": 50, "pro": None}
 """Questions a UTC day; on the free tier once the starter is spent. Null: no limit."""
+
 
 Bucket = Literal[0, 1]
 """What a question was taken from, as `usage_events.bucket` has it."""
@@ -32,13 +33,39 @@ FROM_STARTER: Final = 0
 FROM_DAY: Final = 1
 
 PAID: Final = 2
-"""In place of a bucket: the call was paid for, so nothing was taken and the quota knows nothing of it."""
+"""Bucket of a paid call: no question was taken."""
 
-VISIT: Final = 3
-"""In place of a bucket: a device's one free question, which no user's quota knows of."""
 
-NOBODY: Final = 0
-"""In place of a user: whoever asks without a token. Users are numbered from 1."""
+ANONYMOUS: Final = 3
+"""Bucket of a device's one free question: no user's quota includes it."""
+
+
+NO_USER: Final = 0
+"""In place of a user id: callers without a token. User ids start at 1."""
+
+
+class QuotaStatus(Struct, frozen=True):
+    """A user's quota at one instant.
+
+    `limit` and `remaining` are None without a limit. `period` is `lifetime` while the starter lasts and for the rest of
+    the day it was used up; then `day`. `reset_ms` is the next 00:00 UTC at which a question becomes free, or None.
+    `used` may exceed `limit` if the tier fell. `busy`: the last questions are only reserved; retry in a second.
+    """
+
+    tier: Tier
+    used: int
+    limit: int | None
+    remaining: int | None
+    period: Period
+    reset_ms: int | None
+    busy: bool = False
+
+
+class ChargeDecision(Struct, frozen=True):
+    """Whether a call is granted. `event_id` is its usage event, None if it was refused."""
+
+    event_id: int | None
+    quota_status: QuotaStatus
 
 
 class Usage(Struct, frozen=True):
@@ -59,7 +86,7 @@ class Usage(Struct, frozen=True):
     counted: int = 0
 
 
-def take(usage: Usage, tier: Plan, today: int) -> tuple[Bucket | None, Usage]:
+def take_question(usage: Usage, tier: Plan, today: int) -> tuple[Bucket | None, Usage]:
     """Take one question.
 
     Args:
@@ -78,8 +105,8 @@ def take(usage: Usage, tier: Plan, today: int) -> tuple[Bucket | None, Usage]:
     return FROM_DAY, Usage(usage.starter_used, usage.starter_day, day, day_used + 1, usage.counted + 1)
 
 
-def give_back(usage: Usage, bucket: int, day: int) -> Usage:
-    """Return a question that was taken and came to nothing; a day that has passed gets nothing back.
+def return_question(usage: Usage, bucket: int, day: int) -> Usage:
+    """Return a question. A day that has passed gets nothing back.
 
     Args:
         usage: The counters before.
@@ -100,7 +127,7 @@ def give_back(usage: Usage, bucket: int, day: int) -> Usage:
     )
 
 
-def standing_of(usage: Usage, tier: Plan, today: int) -> Standing:
+def quota_status(usage: Usage, tier: Plan, today: int) -> QuotaStatus:
     """Say what is left.
 
     Args:
@@ -109,29 +136,29 @@ def standing_of(usage: Usage, tier: Plan, today: int) -> Standing:
         today: The UTC day by the clock, days since 1970-01-01.
     """
     if tier == "none":
-        return Standing("free", usage.starter_used, 0, 0, "lifetime", None)
+        return QuotaStatus("free", usage.starter_used, 0, 0, "lifetime", None)
     day, day_used = (today, 0) if today > usage.day else (usage.day, usage.day_used)
     next_day_ms = (day + 1) * DAY_MS
     if tier == "free" and (usage.starter_used < STARTER or usage.starter_day >= day):
         left = STARTER - usage.starter_used
-        return Standing(tier, usage.starter_used, STARTER, left, "lifetime", None if left else next_day_ms)
+        return QuotaStatus(tier, usage.starter_used, STARTER, left, "lifetime", None if left else next_day_ms)
     limit = PER_DAY[tier]
     remaining = _remaining_of_day(usage, tier, day, day_used)
-    return Standing(tier, day_used, limit, remaining, "day", None if limit is None else next_day_ms)
+    return QuotaStatus(tier, day_used, limit, remaining, "day", None if limit is None else next_day_ms)
 
 
-def standing_beside(usage: Usage, answered: Usage, tier: Plan, today: int) -> Standing:
-    """As `standing_of`, and `busy` where the quota is used up only by reservations.
+def quota_status_with_reservations(usage: Usage, answered: Usage, tier: Plan, today: int) -> QuotaStatus:
+    """As `quota_status`, with `busy` if the quota is used up only by reservations.
 
     Args:
         usage: The counters, reservations included.
         answered: The counters without reservations.
-        tier: What the user is entitled to now.
-        today: The UTC day by the clock, days since 1970-01-01.
+        tier: The user's plan.
+        today: The UTC day, days since 1970-01-01.
     """
-    standing = standing_of(usage, tier, today)
-    busy = standing.remaining == 0 and take(answered, tier, today)[0] is not None
-    return replace(standing, busy=True) if busy else standing
+    status = quota_status(usage, tier, today)
+    busy = status.remaining == 0 and take_question(answered, tier, today)[0] is not None
+    return replace(status, busy=True) if busy else status
 
 
 def _remaining_of_day(usage: Usage, tier: Plan, day: int, day_used: int) -> int | None:

@@ -1,6 +1,7 @@
-"""`secrets.toml`: the pepper of the keys and the key of the sessions, made at the first start."""
+"""`secrets.toml`: the secrets of API keys and sessions, made at the first start."""
 
 import hmac
+import logging
 import os
 import re
 import secrets
@@ -12,6 +13,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from service.clock import Clock
+from service.storage.database import Database
+from service.storage.engine import Connection
 from service.storage.full_disk import start_refusal
 from service.storage.lost_store import SECRETS
 
@@ -21,8 +25,28 @@ _MARK_BYTES: Final = 16
 _HEX: Final = re.compile(rf"[0-9a-f]{{{2 * _SECRET_BYTES}}}\Z")
 _FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _HEADING: Final = (
-    "# Secrets of this service. Whoever has them can make sessions; losing them ends every key and session.\n"
+    "# Secrets of this service. Anyone who has them can make sessions. Without them, every key and session ends.\n"
 )
+KEY_SECRET_REMEDY: Final = (
+    f"stop the service and put the {FILE_NAME} kept with the backup back in its place; if it is lost, revoke these "
+    "keys with `verdict keys revoke` and make new ones"
+)
+_NEWEST_CREDENTIAL: Final = (
+    "CASE WHEN EXISTS (SELECT 1 FROM peppers) THEN (SELECT coalesce(max(id), 0) FROM credentials) ELSE 0 END"
+)
+
+_INSERT_DIGEST: Final = f"""
+INSERT INTO peppers (mark, after_credential, seen_ms) VALUES (?, {_NEWEST_CREDENTIAL}, ?) ON CONFLICT DO NOTHING
+"""  # noqa: S608 - constants only
+
+
+_COUNT_UNVERIFIABLE: Final = f"""
+SELECT count(*) FROM credentials
+WHERE kind = 'api_key' AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?)
+    AND id <= coalesce((SELECT after_credential FROM peppers WHERE mark = ?), {_NEWEST_CREDENTIAL})
+"""  # noqa: S608 - constants only
+
+_log = logging.getLogger("verdict.access")
 
 
 class SecretsError(Exception):
@@ -30,30 +54,35 @@ class SecretsError(Exception):
 
 
 class Secrets(Struct, frozen=True):
-    """32 bytes each: under which keys are fingerprinted, and with which sessions and nonces are signed."""
+    """32 bytes each: the key of fingerprints, and the key that signs sessions and nonces."""
 
     key_pepper: bytes
     session_key: bytes
 
     @property
-    def mark(self) -> bytes:
-        """Tells one pepper from another without giving anything of it away."""
+    def key_secret_digest(self) -> bytes:
+        """Identifies the key secret without revealing it."""
         return hmac.digest(self.key_pepper, b"mark", "sha256")[:_MARK_BYTES]
 
     @property
     def cursor_key(self) -> bytes:
-        """Under which the cursors of paged routes are written."""
+        """Signs page cursors."""
         return hmac.digest(self.session_key, b"cursors", "sha256")
 
     @property
-    def visitor_key(self) -> bytes:
-        """Under which devices and networks are hashed that ask without a token."""
+    def anonymous_key(self) -> bytes:
+        """Key of the hashes of devices and networks."""
         return hmac.digest(self.key_pepper, b"visitors", "sha256")
 
     @property
     def receipt_key(self) -> bytes:
-        """A secp256k1 key: with it receipts are signed. Its address is public, and lives as long as the secrets."""
+        """The secp256k1 key that signs receipts."""
         return hmac.digest(self.session_key, b"receipts", "sha256")
+
+    @property
+    def alert_key(self) -> bytes:
+        """Key of the secrets that sign alerts to webhooks."""
+        return hmac.digest(self.session_key, b"alerts", "sha256")
 
     def __repr__(self) -> str:
         return "Secrets(…)"
@@ -131,3 +160,31 @@ def _damaged(path: Path) -> SecretsError:
         f"{path} is damaged: it must hold {' and '.join(Secrets.__struct_fields__)}, 64 hexadecimal digits each; "
         "restore it from a backup, or delete it (which ends every key and session)"
     )
+
+
+def count_unverifiable_keys(connection: Connection, secrets: Secrets, now_ms: int) -> int:
+    """Count working keys that were made with other secrets."""
+    (strange,) = connection.execute(_COUNT_UNVERIFIABLE, (now_ms, secrets.key_secret_digest)).fetchone()
+    return int(strange)
+
+
+async def check_key_secret(db: Database, secrets: Secrets, clock: Clock) -> None:
+    """Record the secrets in use, and warn if working keys were made with others.
+
+    Raises:
+        ServiceError: `UNAVAILABLE` if the store cannot be written.
+    """
+    now_ms = clock.now_ms()
+
+    def enter(connection: Connection) -> int:
+        connection.execute(_INSERT_DIGEST, (secrets.key_secret_digest, now_ms))
+        return count_unverifiable_keys(connection, secrets, now_ms)
+
+    strange = await db.write(enter)
+    if strange:
+        _log.warning(
+            "%s is not the one that working keys were made with: this service does not know them. What to do: %s.",
+            FILE_NAME,
+            KEY_SECRET_REMEDY,
+            extra={"keys": strange},
+        )

@@ -1,12 +1,8 @@
-"""How many streams a credential may have open: three, over all workers and machines of a store.
+"""Limits the streams of a credential to three, over all processes and machines of a store.
 
-Opening a stream writes a lease, closing it deletes the lease, and every 20 s a process renews all of its leases in one
-write; a line of a stream writes nothing. The leases of a process that died count no more at once on its own data
-folder, where its journal shows that it is dead. Another machine cannot know: there they end with the lease, within a
-minute.
-
-A process that stood still for longer than a lease renews what it still serves. Until some of those streams end, the
-credential may have more than three, and opens no other.
+Opening a stream writes a lease, closing it deletes the lease, and a process renews its leases every 20 s in one write.
+Leases of a dead process on the same data folder stop counting at once; those of another machine expire within a minute.
+A process that was suspended longer than a lease renews the streams it still serves, even beyond three.
 """
 
 import asyncio
@@ -17,14 +13,14 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from service.access.ledger import Ledger
+from service.access.usage_ledger import UsageLedger
 from service.clock import MINUTE_MS, Clock
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.runs import Runs
 
-MOST: Final = 3
+MAX_STREAMS: Final = 3
 """Streams a credential."""
 
 LEASE_MS: Final = MINUTE_MS
@@ -51,7 +47,7 @@ class StreamLimit:
         ledger: Knows which run this process is.
     """
 
-    def __init__(self, database: Database, clock: Clock, ledger: Ledger) -> None:
+    def __init__(self, database: Database, clock: Clock, ledger: UsageLedger) -> None:
         self._database = database
         self._clock = clock
         self._ledger = ledger
@@ -85,7 +81,7 @@ class StreamLimit:
         """Give a lease back. Never raises: what cannot be deleted runs out."""
         self._held.pop(lease_id, None)
         with suppress(ServiceError):
-            self._database.submit(lambda connection: connection.execute(_RELEASE, (lease_id,)).rowcount, _ignore)
+            self._database.submit(lambda connection: connection.execute(_RELEASE, (lease_id,)).rowcount, _ignore_result)
 
     async def watch(self) -> None:
         """Renew the leases of open streams, for ever."""
@@ -95,14 +91,14 @@ class StreamLimit:
                 try:
                     await self._database.write(partial(self._renew, tuple(self._held.items())))
                 except ServiceError as error:
-                    _log.warning("leases of streams cannot be renewed", extra={"reason": error.message})
+                    _log.warning("Leases of streams could not be renewed.", extra={"reason": error.message})
 
     def _take(self, lease_id: int, credential_id: int, connection: Connection) -> bool:
         now_ms = self._clock.now_ms()
         served_by = [run_id for (run_id,) in connection.execute(_OPEN, (credential_id, now_ms))]
-        if len(served_by) >= MOST:
+        if len(served_by) >= MAX_STREAMS:
             alive = {*self._runs.alive(connection), self._ledger.run_id}
-            if sum(run_id in alive for run_id in served_by) >= MOST:
+            if sum(run_id in alive for run_id in served_by) >= MAX_STREAMS:
                 return False
         connection.execute(_FORGET, (now_ms,))
         self._renew([(lease_id, credential_id)], connection)
@@ -114,5 +110,5 @@ class StreamLimit:
         connection.executemany(_LEASE, rows)
 
 
-def _ignore(_: int | None, __: BaseException | None) -> None:
+def _ignore_result(_: int | None, __: BaseException | None) -> None:
     """Whether a lease was deleted does not matter: it runs out."""

@@ -23,14 +23,13 @@ Decided here:
   the first bar of the present run of states: the first moment at which anybody could have known it.
 - **Correlation** is Pearson's over the log returns between successive bars among the last 90 days on which both coins
   have a closed bar (89 returns), 30 such days at least; unknown where a price never moved; BTC with itself is 1.
-- **One calendar.** A panel has a row for every day and a column for every coin, those delisted since included, and is
-  led on by a day at the price of a day: the same recurrences, to the same bits as starting over. A bar that comes late
-  would change days after it, so it is refused, and whoever wants it starts over (40 ms).
+- **One calendar.** A panel has a row for every day and a column for every coin, those delisted since included. It is
+  rebuilt whenever bars come (40 ms): bars arrive late and out of order, and one way to a number is enough.
 - **An asset that is no coin** (an equity, a metal) is compared with USD alone, so its trend is UP or DOWN.
 - **Breadth** counts every coin whose state is known on that day; net is UP less DOWN. A crossing is a change of its
   sign between closed bars, days on which they tie stepped over. An extreme is 60 % in one state. Velocity is the change
   of the net share over five days, points a day.
-- **Leaders and laggards** are told by their return over 30 days against the universe's median; a **divergence** is a
+- **Leaders and laggards** are found by their return over 30 days against the universe's median; a **divergence** is a
   20-day closing high (low) of BTC with net breadth ten points off its own best (worst) of those days.
 - **Realised volatility** is the sample deviation of 30 daily log returns, annualised over 365 days. Its percentile is a
   mid-rank among the last 365 values, itself included, 90 at least.

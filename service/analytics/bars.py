@@ -19,7 +19,7 @@ Row: TypeAlias = tuple[int, float, float, float, float]
 """One daily bar: open time (epoch ms, 00:00 UTC), open, high, low, close; prices are positive and finite."""
 
 
-class Rows(Protocol):
+class BarSequence(Protocol):
     """Daily bars, however they are kept; one a day at most."""
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class Chart(NamedTuple):
     close: Floats
 
 
-def table(history: Mapping[str, Rows], against: Sequence[str]) -> tuple[int, Chart]:
+def table(history: Mapping[str, BarSequence], against: Sequence[str]) -> tuple[int, Chart]:
     """Lay the daily bars of many coins on one calendar, priced in US dollars and in other coins.
 
     Args:
@@ -51,7 +51,7 @@ def table(history: Mapping[str, Rows], against: Sequence[str]) -> tuple[int, Cha
 
     Returns:
         The first day, and bars of shape (days, 1 + len(against), coins), from the first bar of any coin to the last of
-        any. The bar of a ratio is what the room's docstring defines, and is missing where either side is.
+        any. The bar of a ratio is what the package's docstring defines, and is missing where either side is.
     """
     sizes = [len(rows) for rows in history.values()]
     flat = np.fromiter(chain.from_iterable(chain.from_iterable(history.values())), np.float64, 5 * sum(sizes))
@@ -69,24 +69,6 @@ def table(history: Mapping[str, Rows], against: Sequence[str]) -> tuple[int, Cha
     chart = Chart(*drawn)
     _price(opens, chart, [columns.get(coin, -1) for coin in against])
     return first, chart
-
-
-def charts(bars: Sequence[Row | None], against: Sequence[int]) -> Chart:
-    """Price the coins of one day.
-
-    Args:
-        bars: Of every coin its bar, if it has one.
-        against: Columns of the coins to price in; -1 for one that is not known.
-
-    Returns:
-        Bars of shape (1 + len(against), coins), the same as those of that day in a `table`.
-    """
-    missing = (np.nan,) * 4
-    prices = np.array([missing if bar is None else bar[1:] for bar in bars]).reshape(-1, 4).T
-    drawn = np.empty((3, 1 + len(against), prices.shape[1]))
-    drawn[:, 0] = prices[1:]
-    _price(prices[0], Chart(*drawn), against)
-    return Chart(*drawn)
 
 
 def _price(opens: Floats, chart: Chart, against: Sequence[int]) -> None:
@@ -126,17 +108,7 @@ def is_sunday(day: int) -> bool:
     return (day + _MONDAY) % WEEK == WEEK - 1
 
 
-class Pending(NamedTuple):
-    """What has been traded so far in weeks that are still open, of shape (series,).
-
-    `week` is their number, as `week_of` counts; -1 (and NaN prices) for a series none of whose weeks is open.
-    """
-
-    week: Indices
-    bar: Chart
-
-
-def weeks(first_day: int, days: Chart) -> tuple[Chart, Pending]:
+def weeks(first_day: int, days: Chart) -> Chart:
     """Gather daily bars into ISO weeks, Monday to Sunday UTC.
 
     Args:
@@ -144,8 +116,8 @@ def weeks(first_day: int, days: Chart) -> tuple[Chart, Pending]:
         days: Daily bars of shape (days, series); days may be missing, rows may not.
 
     Returns:
-        Bars of shape (weeks, series), from the week of the first day to that of the last, of the weeks that are closed
-        (their Sunday or a later day is there); and what is known of those that are not.
+        Bars of shape (weeks, series), from the week of the first day to that of the last, NaN for those that
+        are not closed (neither their Sunday nor a later day is there).
     """
     count, series = days.close.shape
     high, low, close = (_by_week(first_day, prices) for prices in days)
@@ -154,19 +126,15 @@ def weeks(first_day: int, days: Chart) -> tuple[Chart, Pending]:
         low=_joined([np.fmin.reduce(piece, axis=1) for piece in low], series),
         close=_joined([_last_known(piece) for piece in close], series),
     )
-    pending = Pending(np.full(series, -1, np.int64), Chart(*(np.full(series, np.nan) for _ in made)))
     traded = ~np.isnan(made.close)
     if count:
         newest = len(traded) - 1 - traded[::-1].argmax(axis=0)
         sunday = monday_of(week_of(first_day) + newest) + WEEK - 1 - first_day
         lacking = (sunday >= count) | np.isnan(days.close[np.minimum(sunday, count - 1), np.arange(series)])
         unclosed = np.flatnonzero(traded.any(axis=0) & lacking)
-        where = newest[unclosed], unclosed
-        pending.week[unclosed] = week_of(first_day) + newest[unclosed]
-        for week, held in zip(made, pending.bar, strict=True):
-            held[unclosed] = week[where]
-            week[where] = np.nan
-    return made, pending
+        for prices in made:
+            prices[newest[unclosed], unclosed] = np.nan
+    return made
 
 
 def _by_week(first_day: int, prices: Floats) -> list[Floats]:

@@ -62,7 +62,7 @@ class Breadth(NamedTuple):
         return {state: (whole + (state in favoured)) / 10_000 for state, (whole, _) in parts.items()}
 
 
-class Crossing(NamedTuple):
+class BreadthCrossing(NamedTuple):
     """UP overtook DOWN, or DOWN overtook UP, on the closed bar `current`.
 
     `previous` is the last day before it on which the two differed: days on which they tie are stepped over.
@@ -73,14 +73,14 @@ class Crossing(NamedTuple):
     current: Breadth
 
 
-class Extreme(NamedTuple):
+class DominantState(NamedTuple):
     """A state that at least `EXTREME_PCT` of the universe is in."""
 
     state: State
     share_pct: float
 
 
-def crossings(breadths: Sequence[Breadth]) -> list[Crossing]:
+def crossings(breadths: Sequence[Breadth]) -> list[BreadthCrossing]:
     """Find every change of sign of UP less DOWN between closed daily bars, oldest first.
 
     Args:
@@ -88,7 +88,7 @@ def crossings(breadths: Sequence[Breadth]) -> list[Crossing]:
     """
     signed = [breadth for breadth in breadths if breadth.net]
     return [
-        Crossing("UP over DOWN" if current.net > 0 else "DOWN over UP", previous, current)
+        BreadthCrossing("UP over DOWN" if current.net > 0 else "DOWN over UP", previous, current)
         for previous, current in pairwise(signed)
         if (previous.net > 0) != (current.net > 0)
     ]
@@ -112,8 +112,8 @@ def velocity(breadths: Sequence[Breadth]) -> float | None:
     return round((now.net_pct - before.net_pct) / VELOCITY_DAYS, 4)
 
 
-def extremes(breadth: Breadth) -> list[Extreme]:
+def extremes(breadth: Breadth) -> list[DominantState]:
     """List the states that at least `EXTREME_PCT` of the universe is in: one or none."""
     least = EXTREME_PCT * breadth.universe / 100
     shares = breadth.shares_pct
-    return [Extreme(state, shares[state]) for state, count in breadth.counts.items() if count and count >= least]
+    return [DominantState(state, shares[state]) for state, count in breadth.counts.items() if count and count >= least]

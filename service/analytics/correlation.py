@@ -3,9 +3,8 @@
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from service.analytics.bars import Flags, Floats
+from service.analytics.bars import Floats, Indices
 
 WINDOW: Final = 90
 """Common closed bars that are looked at."""
@@ -13,47 +12,20 @@ WINDOW: Final = 90
 LEAST: Final = 30
 """Common closed bars under which nothing is said."""
 
-Places = npt.NDArray[np.int64]
-"""Of shape (coins, WINDOW): the rows of the last bars that a coin has in common with the other, oldest first; -1 where
-there are fewer, at the front."""
 
-
-def common_places(closes: Floats, other: int) -> Places:
-    """Find the last common bars of every coin.
+def correlations(closes: Floats, other: int) -> Floats:
+    """Pearson correlation of daily log returns with another coin.
 
     Args:
         closes: Daily closes of shape (days, coins), NaN where there is none.
         other: Column of the coin to compare with; -1 if it has no bars.
-    """
-    places = np.full((closes.shape[1], WINDOW), -1, np.int64)
-    if other >= 0:
-        there = ~np.isnan(closes)
-        there &= there[:, other : other + 1]
-        for own, common in zip(places, there.T, strict=True):
-            rows = np.flatnonzero(common)[-WINDOW:]
-            own[WINDOW - rows.size :] = rows
-    return places
-
-
-def note(places: Places, row: int, common: Flags) -> None:
-    """Take one row more for the coins that have a bar on it in common with the other; `places` is changed in place."""
-    places[common, :-1] = places[common, 1:]
-    places[common, -1] = row
-
-
-def correlations(closes: Floats, other: int, places: Places) -> Floats:
-    """Pearson correlation of daily log returns with another coin.
-
-    Args:
-        closes: Daily closes of shape (days, coins).
-        other: Column of the coin to compare with; -1 if it has no bars.
-        places: What `common_places` and `note` have made of them.
 
     Returns:
         Within [-1, 1], of shape (coins,); NaN under `LEAST` common bars or where a price never moved.
     """
     if other < 0 or not len(closes):
-        return np.full(places.shape[0], np.nan)
+        return np.full(closes.shape[1], np.nan)
+    places = _common_places(closes, other)
     taken = np.maximum(places, 0)
     returns = places[:, :-1] >= 0
     count = np.maximum(returns.sum(axis=1), 1)
@@ -66,3 +38,14 @@ def correlations(closes: Floats, other: int, places: Places) -> Floats:
     known = (places[:, WINDOW - LEAST] >= 0) & (spread > 0)
     value = (x * y).sum(axis=1) / np.where(known, spread, 1.0)
     return np.where(known, np.clip(value, -1.0, 1.0), np.nan)
+
+
+def _common_places(closes: Floats, other: int) -> Indices:
+    """The rows of the last bars in common, of shape (coins, WINDOW), oldest first; -1 in front where lacking."""
+    places = np.full((closes.shape[1], WINDOW), -1, np.int64)
+    there = ~np.isnan(closes)
+    there &= there[:, other : other + 1]
+    for own, common in zip(places, there.T, strict=True):
+        rows = np.flatnonzero(common)[-WINDOW:]
+        own[WINDOW - rows.size :] = rows
+    return places

@@ -6,7 +6,7 @@ The reasons for the table and its sources are in `docs/decisions/0011-costs-of-t
 from typing import Final, TypeAlias
 
 from service.analytics.funding import DEFAULT_APR
-from service.wire.trading import SlippageBand, TradingStandard
+from service.wire.regime import SlippageBand, TradingStandard
 
 Slippage: TypeAlias = tuple[tuple[float, float], ...]
 """Bands, the largest volume first: from how many USD a day on, and basis points of a fill's notional."""

@@ -1,4 +1,4 @@
-"""What is told of the market and its coins, as plain values. Needs no numpy.
+"""What is published of the market and its coins, as plain values. Needs no numpy.
 
 Every `*_ms` is the close of a daily bar, epoch milliseconds, every `*_day` a UTC day counted from 1970-01-01. Prices
 are USD; convictions are 0 to 1. Trades follow the standard of `service.analytics.costs`.
@@ -41,7 +41,7 @@ class Reason(NamedTuple):
     value: float | str
 
 
-class MarketRegime(NamedTuple):
+class MarketRegimeRun(NamedTuple):
     """A run of the market's regime; `conviction` and `reasons` are those of its last day, `through_ms` its close."""
 
     regime: Regime
@@ -52,7 +52,7 @@ class MarketRegime(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-class CoinRegime(NamedTuple):
+class CoinRegimeState(NamedTuple):
     """The regime a coin is in."""
 
     coin: str
@@ -62,7 +62,7 @@ class CoinRegime(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-class Signal(NamedTuple):
+class RegimeChange(NamedTuple):
     """A coin's regime turned at the close of a bar: to risk-on (long), to risk-off (short), or to neutral (None)."""
 
     coin: str
@@ -73,7 +73,7 @@ class Signal(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-class Position(NamedTuple):
+class OpenPosition(NamedTuple):
     """What following the coin's regime wants at the last closed bar.
 
     It is entered at the open of `entry_day`. `entry_price` is None, and `hold_days` 0, while that day's bar has not
@@ -111,7 +111,7 @@ class Trade(NamedTuple):
     exit_reason: ExitReason
 
 
-class Standing(NamedTuple):
+class RelativeReturn(NamedTuple):
     """A coin's return over 30 days, the points by which it exceeds the universe's median, and its trend state."""
 
     coin: str
@@ -120,7 +120,7 @@ class Standing(NamedTuple):
     state: State
 
 
-class Divergence(NamedTuple):
+class DivergenceFinding(NamedTuple):
     """BTC closed at a 20-day high (bearish) or low (bullish) that breadth did not confirm.
 
     `net_pct` is breadth on that day, `reference_net_pct` the best (worst) of the 20 days, `reference_ms` when it was.

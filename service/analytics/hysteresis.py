@@ -1,6 +1,6 @@
 """States that change only when the wish to change has lasted.
 
-Whoever decides says, for a state and what is seen on a day, which state is wanted. That a state asks less to stay than
+The caller says, for a state and what is seen on a day, which state is wanted. That a state asks less to stay than
 to be entered is one half of the hysteresis; that a wish counts only when it has lasted some days is the other, and it
 is here. The rules are compiled to a table, so that a day of a thousand series costs one look-up.
 """
@@ -79,10 +79,6 @@ class Machine:
         for row, seen in enumerate(symbols):
             code = np.take(self._table, code + seen, out=codes[row], mode="clip")
         return codes
-
-    def step(self, codes: Codes, symbols: npt.NDArray[np.int16]) -> Codes:
-        """Follow many series one day further, from zeros at their beginning."""
-        return np.take(self._table, codes + symbols)
 
     def states(self, codes: Codes) -> npt.NDArray[np.int8]:
         """The states that codes stand for."""

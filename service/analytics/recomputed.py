@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.analytics.bars import Flags, Floats, is_sunday, week_of
-from service.analytics.market import Market
+from service.analytics.market import MarketAnalytics
 from service.analytics.rules import REGIMES
 from service.analytics.states import NAMES, UNKNOWN
 from service.units import HOURS_PER_YEAR
@@ -25,7 +25,7 @@ _WEEK: Final = 7
 _NEWEST: Final = "risk.funding_apr"
 
 
-class Funding(NamedTuple):
+class FundingDays(NamedTuple):
     """What a coin's perpetual paid on each day that it paid on, oldest first.
 
     `day` counts from 1970-01-01; a payment at midnight belongs to the day that ends then. `paid` is the sum of the
@@ -38,7 +38,7 @@ class Funding(NamedTuple):
     newest: Sequence[float]
 
 
-class Rule(NamedTuple):
+class ArrayRule(NamedTuple):
     """A rule as its table has it: the input, or two whose difference is taken, and what a name or a band contributes.
 
     Bands are (at least, at most, contribution), the bound included; the first that holds is the one.
@@ -50,7 +50,7 @@ class Rule(NamedTuple):
     bands: Sequence[tuple[float | None, float | None, float]]
 
 
-class RuleSet(NamedTuple):
+class ArrayRuleSet(NamedTuple):
     """A rule set as its tables have it.
 
     `groups` are indices of rules, `grades` (verdict, at least, at most) of which the first that holds is the one, and
@@ -58,13 +58,13 @@ class RuleSet(NamedTuple):
     """
 
     version: int
-    rules: Sequence[Rule]
+    rules: Sequence[ArrayRule]
     groups: Sequence[Sequence[int]]
     grades: Sequence[tuple[str, float | None, float | None]]
     least: float
 
 
-class Judged(NamedTuple):
+class JudgedDays(NamedTuple):
     """What a rule set says of every coin on every day.
 
     `score` has the shape (days, coins), NaN where there is no verdict, `groups` (groups, days, coins). `verdict` is an
@@ -84,7 +84,7 @@ class States(NamedTuple):
     names: Mapping[int, str]
 
 
-class Inputs(NamedTuple):
+class DayInputs(NamedTuple):
     """What rules read, by the path they give it: states, and figures of shape (days, coins), NaN where not known."""
 
     first_day: int
@@ -94,7 +94,7 @@ class Inputs(NamedTuple):
     figures: dict[str, Floats]
 
 
-def recompute(market: Market, funding: Mapping[str, Funding]) -> Inputs:
+def recompute(market: MarketAnalytics, funding: Mapping[str, FundingDays]) -> DayInputs:
     """Lay out what was known at the end of every day.
 
     Args:
@@ -116,7 +116,7 @@ def recompute(market: Market, funding: Mapping[str, Funding]) -> Inputs:
         "regime.market": (np.array(of_market, np.int8)[:, None], REGIMES),
         "regime.coin": (of_coins, REGIMES),
     }
-    return Inputs(
+    return DayInputs(
         panel.first_day,
         panel.coins,
         panel.close,
@@ -125,7 +125,7 @@ def recompute(market: Market, funding: Mapping[str, Funding]) -> Inputs:
     )
 
 
-def judge(inputs: Inputs, rules: RuleSet) -> Judged:
+def judge_inputs(inputs: DayInputs, rules: ArrayRuleSet) -> JudgedDays:
     """Judge every coin on every day by the rules, as `verdict.decide` judges one."""
     given = np.array([_contribution(inputs, rule) for rule in rules.rules])
     known = ~np.isnan(given)
@@ -138,7 +138,9 @@ def judge(inputs: Inputs, rules: RuleSet) -> Judged:
     verdict = np.full(score.shape, -1, np.int8)
     for at, (_, at_least, at_most) in reversed(list(enumerate(rules.grades))):
         verdict[_holds(score, at_least, at_most)] = at
-    return Judged(rules.version, score, np.array([points[list(group)].sum(axis=0) for group in rules.groups]), verdict)
+    return JudgedDays(
+        rules.version, score, np.array([points[list(group)].sum(axis=0) for group in rules.groups]), verdict
+    )
 
 
 def _holds(values: Floats, at_least: float | None, at_most: float | None) -> Flags:
@@ -148,7 +150,7 @@ def _holds(values: Floats, at_least: float | None, at_most: float | None) -> Fla
     )
 
 
-def _contribution(inputs: Inputs, rule: Rule) -> Floats:
+def _contribution(inputs: DayInputs, rule: ArrayRule) -> Floats:
     first, *less = rule.inputs
     given = np.full(inputs.closes.shape, np.nan)
     if first in inputs.states:
@@ -163,10 +165,10 @@ def _contribution(inputs: Inputs, rule: Rule) -> Floats:
     return given
 
 
-def _weekly(market: Market, days: range) -> Codes:
+def _weekly(market: MarketAnalytics, days: range) -> Codes:
     """The last known weekly state at the end of each day; a week closes with its Sunday."""
     weekly = market.panel.weekly
-    newest = weekly.runs().newest
+    newest = weekly.runs.newest
     states = np.full((len(days), len(market.panel.coins)), UNKNOWN, np.int8)
     for row, day in enumerate(days):
         week = week_of(day) - weekly.first_week - (not is_sunday(day))
@@ -176,7 +178,7 @@ def _weekly(market: Market, days: range) -> Codes:
     return states
 
 
-def _means(funding: Funding, days: range) -> tuple[Floats, Floats, Floats]:
+def _means(funding: FundingDays, days: range) -> tuple[Floats, Floats, Floats]:
     """Percent a year at the end of each day: the means of a day and of seven, and the newest payment."""
     rows = np.array(funding.day, np.int64) - days.start
     within = (rows >= 0) & (rows < len(days))
@@ -218,7 +220,7 @@ class OfDays(NamedTuple):
 
 
 def count_outcomes(
-    inputs: Inputs, judged: Judged, horizon: int, flat_pct: float, sides: Sequence[int]
+    inputs: DayInputs, judged: JudgedDays, horizon: int, flat_pct: float, sides: Sequence[int]
 ) -> tuple[list[OfCoin], list[OfDays]]:
     """Count what became of every recomputed verdict, from close to close.
 
@@ -236,9 +238,9 @@ def count_outcomes(
     of_days: list[OfDays] = []
     for grade, side in enumerate(sides):
         own = (judged.verdict == grade) & ~np.isnan(moves)
-        outcomes, *told = ((own & which).sum(axis=0).tolist() for which in (own, rose, fell, flat))
+        outcomes, *directions = ((own & which).sum(axis=0).tolist() for which in (own, rose, fell, flat))
         sums = np.where(own, moves, 0.0).sum(axis=0).tolist()
-        rows = zip(inputs.coins, outcomes, *told, sums, strict=True)
+        rows = zip(inputs.coins, outcomes, *directions, sums, strict=True)
         of_coins += [OfCoin(coin, grade, *counts) for coin, *counts in rows if counts[0]]
         sizes, hits = own.sum(axis=1), (own & (flat, rose, fell)[side]).sum(axis=1)
         squares, products, square_sizes = (int((a * b).sum()) for a, b in ((hits, hits), (hits, sizes), (sizes, sizes)))

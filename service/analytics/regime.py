@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from service.analytics import rules
 from service.analytics.breadth import Breadth
-from service.analytics.findings import CoinRegime, MarketRegime, Reason, Signal
-from service.analytics.growing import Growing
+from service.analytics.findings import CoinRegimeState, MarketRegimeRun, Reason, RegimeChange
 from service.analytics.hysteresis import Machine
 from service.analytics.panel import BTC, Panel
 from service.analytics.states import DOWN, HODL, NAMES, UNKNOWN, UP
-from service.analytics.volatility import RETURNS, newest_percentile, percentiles, realised
+from service.analytics.volatility import RETURNS, percentiles, realised
 from service.clock import DAY_MS
 
 _MARKET: Final = Machine(rules.market_wants, rules.MARKET_SYMBOLS, rules.CONFIRM_DAYS)
@@ -23,14 +22,14 @@ _COINS: Final = Machine(rules.coin_wants, rules.COIN_SYMBOLS, rules.CONFIRM_COIN
 
 
 class MarketCourse:
-    """Breadth and the market's regime, a value a row of the panel; grows with it.
+    """Breadth and the market's regime, a value a row of the panel.
 
     `breadths` are the counts, `inputs` what the regime was decided on (None on days when one is unknown), `regimes` how
     tables write it.
 
     Args:
         panel: The coins.
-        published: Breadths that have been told: they stand, and the regime follows them, whatever bars came since.
+        published: Breadths that have been published: they stand, and the regime follows them, whatever bars came since.
     """
 
     def __init__(self, panel: Panel, published: Iterable[Breadth] = ()) -> None:
@@ -39,16 +38,9 @@ class MarketCourse:
         self.breadths: list[Breadth] = []
         self.inputs: list[rules.Inputs | None] = []
         self.regimes: list[int] = []
-        self._code = 0
-        self._closes, self._values, ranks = self._rank_all()
-        self._see(0, ranks)
+        self._see(self._ranks())
 
-    def follow(self) -> None:
-        """Take the days that the panel has got since."""
-        first, last = len(self.breadths), len(self._panel.states)
-        self._see(first, [self._next_rank(row) for row in range(first, last)])
-
-    def runs(self) -> list[MarketRegime]:
+    def runs(self) -> list[MarketRegimeRun]:
         """Every run of the regime, oldest first."""
         turns = [row for row, regime in enumerate(self.regimes) if row == 0 or regime != self.regimes[row - 1]]
         return [
@@ -57,7 +49,7 @@ class MarketCourse:
             if self.regimes[start] != UNKNOWN
         ]
 
-    def now(self) -> MarketRegime | None:
+    def now(self) -> MarketRegimeRun | None:
         """The run that goes on; None until all inputs have been known."""
         if not self.regimes or self.regimes[-1] == UNKNOWN:
             return None
@@ -66,28 +58,28 @@ class MarketCourse:
             start -= 1
         return self._run(start, len(self.regimes) - 1)
 
-    def _see(self, first: int, ranks: list[float]) -> None:
-        """Take the days from a row on, given the percentiles of BTC's volatility on them."""
-        states, btc = self._panel.states[first:], self._panel.column(BTC)
+    def _see(self, ranks: list[float]) -> None:
+        """Take all days, given the percentiles of BTC's volatility on them."""
+        states, btc, code = self._panel.states, self._panel.column(BTC), 0
         unknown = [UNKNOWN] * len(states)
         trends = states[:, btc].tolist() if btc >= 0 else unknown
-        in_usd = self._panel.in_usd[first:, btc].tolist() if btc >= 0 else unknown
+        in_usd = self._panel.in_usd[:, btc].tolist() if btc >= 0 else unknown
         counts = [np.count_nonzero(states == state, axis=1).tolist() for state in (UP, HODL, DOWN)]
-        days = range(self._panel.first_day + first, self._panel.last_day + 1)
+        days = range(self._panel.first_day, self._panel.last_day + 1)
         for day, up, hodl, down, trend, way, rank in zip(days, *counts, trends, in_usd, ranks, strict=True):
             counted = Breadth(day, up, hodl, down)
             breadth = self._published.get(counted.day, counted)
             inputs = None if trend == UNKNOWN or isnan(rank) else rules.Inputs(trend, breadth.net_pct, rank, way)
-            self._code = _MARKET.after(self._code, rules.market_symbol(inputs))
+            code = _MARKET.after(code, rules.market_symbol(inputs))
             self.breadths.append(breadth)
             self.inputs.append(inputs)
-            self.regimes.append(_MARKET.state(self._code))
+            self.regimes.append(_MARKET.state(code))
 
-    def _run(self, start: int, end: int) -> MarketRegime:
+    def _run(self, start: int, end: int) -> MarketRegimeRun:
         """Describe a run by the last of its days on which all inputs are known: its first is one."""
         regime = self.regimes[end]
         inputs = next(seen for seen in self.inputs[end::-1] if seen is not None)
-        return MarketRegime(
+        return MarketRegimeRun(
             regime=rules.REGIMES[regime],
             since_ms=_close_ms(self._panel, start),
             through_ms=_close_ms(self._panel, end),
@@ -101,31 +93,21 @@ class MarketCourse:
             ),
         )
 
-    def _rank_all(self) -> tuple[list[float], list[float], list[float]]:
-        """BTC's closes, the known values of its realised volatility, and their percentile on every row (NaN: none)."""
+    def _ranks(self) -> list[float]:
+        """The percentile of BTC's realised volatility on every row (NaN: none)."""
         ranks = np.full(len(self._panel.close), np.nan)
         btc = self._panel.column(BTC)
-        if btc < 0:
-            return [], [], ranks.tolist()
-        rows = np.flatnonzero(~np.isnan(self._panel.close[:, btc]))
-        closes = self._panel.close[rows, btc]
-        values = realised(closes)[RETURNS:]
-        ranks[rows[RETURNS:]] = percentiles(values)
-        return closes.tolist(), values.tolist(), ranks.tolist()
-
-    def _next_rank(self, row: int) -> float:
-        btc = self._panel.column(BTC)
-        close = float(self._panel.close[row, btc]) if btc >= 0 else float("nan")
-        if isnan(close):
-            return close
-        self._closes.append(close)
-        if len(self._closes) > RETURNS:
-            self._values.append(float(realised(np.array(self._closes[-RETURNS - 1 :]))[-1]))
-        return newest_percentile(np.array(self._values))
+        if btc >= 0:
+            rows = np.flatnonzero(~np.isnan(self._panel.close[:, btc]))
+            values = realised(self._panel.close[rows, btc])[RETURNS:]
+            ranks[rows[RETURNS:]] = percentiles(values)
+        return ranks.tolist()
 
 
 class CoinCourse:
-    """The regime of every coin, a row a day of the panel; grows with it.
+    """The regime of every coin, a row a day of the panel.
+
+    `regimes` are as tables write them, UNKNOWN where a coin has none.
 
     Args:
         panel: The coins.
@@ -135,31 +117,14 @@ class CoinCourse:
     def __init__(self, panel: Panel, market: MarketCourse) -> None:
         self._panel = panel
         self._market = market
-        codes = _COINS.walk(self._symbols(0))
-        self._code = codes[-1] if len(codes) else np.zeros(codes.shape[1], np.int16)
-        self._regimes = Growing(_COINS.states(codes), UNKNOWN)
+        self.regimes = _COINS.states(_COINS.walk(self._symbols()))
 
-    @property
-    def regimes(self) -> npt.NDArray[np.int8]:
-        """How tables write a regime, UNKNOWN where a coin has none."""
-        return self._regimes.now
-
-    def follow(self) -> None:
-        """Take the days that the panel and the market have got since."""
-        new = len(self._panel.coins) - self._code.size
-        if new:
-            self._code = np.concatenate([self._code, np.zeros(new, np.int16)])
-            self._regimes.widen(new)
-        for symbols in self._symbols(len(self.regimes)):
-            self._code = _COINS.step(self._code, symbols)
-            self._regimes.append(_COINS.states(self._code))
-
-    def coins(self) -> Iterator[CoinRegime]:
+    def coins(self) -> Iterator[CoinRegimeState]:
         """Every coin that has a regime at the last row."""
         for column, coin in enumerate(self._panel.coins):
             turned = self._turned(column)
             if turned is not None:
-                yield CoinRegime(
+                yield CoinRegimeState(
                     coin=coin,
                     regime=rules.REGIMES[int(self.regimes[-1, column])],
                     since_ms=_close_ms(self._panel, turned),
@@ -167,13 +132,13 @@ class CoinCourse:
                     reasons=self._reasons(len(self.regimes) - 1, column),
                 )
 
-    def signals(self, since_day: int) -> list[Signal]:
+    def signals(self, since_day: int) -> list[RegimeChange]:
         """Every turn from a day on, newest first; that a coin has a regime at last, or none any more, is no turn."""
         first = max(1, since_day - self._panel.first_day)
         before, now = self.regimes[first - 1 : -1], self.regimes[first:]
         turned = (now != before) & (now != UNKNOWN) & (before != UNKNOWN)
         return [
-            Signal(
+            RegimeChange(
                 coin=self._panel.coins[column],
                 regime=rules.REGIMES[int(self.regimes[row, column])],
                 direction=rules.DIRECTIONS.get(int(self.regimes[row, column])),
@@ -189,13 +154,13 @@ class CoinCourse:
         regime, market = int(self.regimes[row, column]), self._market.regimes[row]
         return rules.coin_conviction(regime, self._trend(row, column)[0], market, self._reach(row, column))
 
-    def _symbols(self, first: int) -> npt.NDArray[np.int16]:
-        """What `rules.coin_wants` is asked about each row from `first` on."""
-        states, newest = self._panel.states[first:], self._panel.runs.newest[first:]
-        market = np.array(self._market.regimes[first:], np.int16)[:, None]
-        rows = np.arange(first, first + len(states))[:, None]
+    def _symbols(self) -> npt.NDArray[np.int16]:
+        """What `rules.coin_wants` is asked about each row."""
+        states, newest = self._panel.states, self._panel.runs.newest
+        market = np.array(self._market.regimes, np.int16)[:, None]
+        rows = np.arange(len(states))[:, None]
         unseen = np.where((newest >= 0) & (rows - newest <= rules.PATIENCE_DAYS), rules.UNSEEN, rules.GONE)
-        seen = (states + 1) * 6 + (self._panel.in_usd[first:] > 0) * 3 + market + 1
+        seen = (states + 1) * 6 + (self._panel.in_usd > 0) * 3 + market + 1
         symbols = np.where(states == UNKNOWN, unseen, seen)
         is_young = rows - self._first_known() < rules.SEASON_DAYS - 1
         return np.where((market == UNKNOWN) | is_young, rules.GONE, symbols).astype(np.int16)

@@ -6,30 +6,29 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from service.analytics import rules
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.charges import fill_costs
-from service.analytics.backtest.episodes import ahead
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
+from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan, previous_rows
 from service.analytics.backtest.simulation import simulate
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
+from service.analytics.backtest.universe import fill_costs
 from service.analytics.bars import Floats
-from service.analytics.findings import ExitReason, Position, Trade
+from service.analytics.findings import ExitReason, OpenPosition, Trade
 from service.analytics.panel import Panel
 from service.analytics.regime import CoinCourse
 from service.analytics.states import UNKNOWN
-from service.analytics.votes import States
+from service.analytics.trend_states import States
 
 _DECIMALS: Final = 4
 
 
-class Followed(NamedTuple):
+class RegimeTrades(NamedTuple):
     """What following the regimes brought: the positions wanted at the last close, and closed trades by coin."""
 
-    positions: list[Position]
+    positions: list[OpenPosition]
     trades: dict[str, list[Trade]]
 
 
-def follow(panel: Panel, course: CoinCourse, tape: Tape) -> Followed:
+def follow(panel: Panel, course: CoinCourse, tape: MarketTape) -> RegimeTrades:
     """Trade every coin by its regime: long in risk-on, short in risk-off.
 
     Args:
@@ -49,20 +48,20 @@ def follow(panel: Panel, course: CoinCourse, tape: Tape) -> Followed:
     book = simulate(
         tape, _plan(np.where(regimes == UNKNOWN, rules.NEUTRAL, regimes)), 0, len(regimes), fill_costs(tape)
     )
-    return Followed(_positions(course, tape, columns, book), _trades(panel, course, tape, columns, book))
+    return RegimeTrades(_positions(course, tape, columns, book), _trades(panel, course, tape, columns, book))
 
 
-def _plan(sides: States) -> Plan:
-    """Want the side of each regime, with the whole capital; why it is left is told by the course."""
+def _plan(sides: States) -> TradingPlan:
+    """Want the side of each regime, with the whole capital; the course says why it is left."""
     side = sides.astype(np.int8)
-    before = ahead(side, 0)
+    before = previous_rows(side, 0)
     left = (before != 0) & (side != before)
     unknown: Floats = np.full(side.shape, np.nan)
     reason = np.where(left, REASONS.index("trend-turned"), NO_REASON).astype(np.int8)
-    return Plan(side, np.ones(side.shape), unknown, unknown, reason)
+    return TradingPlan(side, np.ones(side.shape), unknown, unknown, reason)
 
 
-def _positions(course: CoinCourse, tape: Tape, columns: list[int], book: Book) -> list[Position]:
+def _positions(course: CoinCourse, tape: MarketTape, columns: list[int], book: BacktestBook) -> list[OpenPosition]:
     """What was held over the last day and is wanted still, and what is entered at the next open."""
     last, held, pending = len(tape.close) - 1, book.open, book.signals.row == len(tape.close) - 1
     entries = [
@@ -73,7 +72,7 @@ def _positions(course: CoinCourse, tape: Tape, columns: list[int], book: Book) -
         for coin, side in zip(book.signals.coin[pending].tolist(), book.signals.side[pending].tolist(), strict=True)
     ]
     return [
-        Position(
+        OpenPosition(
             coin=tape.coins[coin],
             regime=rules.REGIMES[side],
             direction=rules.DIRECTIONS[side],
@@ -87,15 +86,17 @@ def _positions(course: CoinCourse, tape: Tape, columns: list[int], book: Book) -
     ]
 
 
-def _trades(panel: Panel, course: CoinCourse, tape: Tape, columns: list[int], book: Book) -> dict[str, list[Trade]]:
-    done, told = book.trades, defaultdict[str, list[Trade]](list)
+def _trades(
+    panel: Panel, course: CoinCourse, tape: MarketTape, columns: list[int], book: BacktestBook
+) -> dict[str, list[Trade]]:
+    done, trades = book.trades, defaultdict[str, list[Trade]](list)
     known = np.vstack([np.zeros((1, len(tape.coins)), np.int64), np.cumsum(~np.isnan(tape.funding), axis=0)])
     gone = done.reason == REASONS.index("delisted")
     over = done.exit + gone
     funded = known[over, done.coin] - known[done.entry, done.coin]
     for place, coin in enumerate(done.coin.tolist()):
         side, exit_row = int(done.side[place]), int(done.exit[place])
-        told[tape.coins[coin]].append(
+        trades[tape.coins[coin]].append(
             Trade(
                 coin=tape.coins[coin],
                 direction=rules.DIRECTIONS[side],
@@ -111,7 +112,7 @@ def _trades(panel: Panel, course: CoinCourse, tape: Tape, columns: list[int], bo
                 exit_reason="no-bars" if gone[place] else _reason(panel, course, side, exit_row - 1, columns[coin]),
             )
         )
-    return dict(told)
+    return dict(trades)
 
 
 def _reason(panel: Panel, course: CoinCourse, side: int, row: int, column: int) -> ExitReason:

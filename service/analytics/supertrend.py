@@ -1,4 +1,4 @@
-"""SuperTrend over many series at once: whole histories, and for (10, 3) one bar more.
+"""SuperTrend over many series at once.
 
 Source: Olivier Seban's SuperTrend as TA-Lib 0.8 publishes it (`SUPERTREND`); ATR after J. Welles Wilder, "New Concepts
 in Technical Trading Systems" (1978).
@@ -24,109 +24,18 @@ MULTIPLIER: Final = 3.0
 _UPPER, _LOWER = 0, 1
 
 
-class State(NamedTuple):
-    """What the next bar of each series needs to know; changed in place.
-
-    Arrays of shape (series,) and, with both sides, (2, series); or of shape (charts, coins) and (charts, 2, coins).
-    `atr` is the sum of the true ranges until there are ten of them, and NaN before the first bar; `close` is the last
-    one; `within` tells of either side whether that close stayed within its band.
-    """
-
-    bars: Indices
-    close: Floats
-    atr: Floats
-    band: Floats
-    within: Flags
-    up: Flags
-
-    def by_chart(self, charts: int) -> "State":
-        """The same for series that are charts of coins, all coins of the first chart first."""
-        shape = charts, self.bars.size // charts if charts else 0
-        sides = 2, *shape
-        return State(
-            bars=self.bars.reshape(shape),
-            close=self.close.reshape(shape),
-            atr=self.atr.reshape(shape),
-            band=self.band.reshape(sides).swapaxes(0, 1),
-            within=self.within.reshape(sides).swapaxes(0, 1),
-            up=self.up.reshape(shape),
-        )
-
-    def beside(self, other: "State") -> "State":
-        """The series of both, side by side on their last axis."""
-        return State(
-            bars=np.concatenate([self.bars, other.bars], axis=-1),
-            close=np.concatenate([self.close, other.close], axis=-1),
-            atr=np.concatenate([self.atr, other.atr], axis=-1),
-            band=np.concatenate([self.band, other.band], axis=-1),
-            within=np.concatenate([self.within, other.within], axis=-1),
-            up=np.concatenate([self.up, other.up], axis=-1),
-        )
-
-
 class Course(NamedTuple):
-    """What a SuperTrend said bar by bar, of shape (bars, series), or of one bar, without the first axis.
+    """What a SuperTrend said bar by bar, of shape (bars, series).
 
-    `atr` and `line` in price units, NaN while unknown; `direction` 1 above the line, -1 below, 0 unknown.
+    `atr`, `line` and the two bands in price units, NaN while unknown; `direction` 1 above the line, -1 below, 0
+    unknown. The line is the lower band where the direction is 1, else the upper one.
     """
 
     atr: Floats
     line: Floats
     direction: npt.NDArray[np.int8]
-
-
-def blank(*series: int) -> State:
-    """Make the state of series that have no bar yet, of shape (series,) or (charts, coins)."""
-    sides = *series[:-1], 2, series[-1]
-    return State(
-        bars=np.zeros(series, np.int64),
-        close=np.full(series, np.nan),
-        atr=np.full(series, np.nan),
-        band=np.full(sides, np.nan),
-        within=np.zeros(sides, np.bool_),
-        up=np.zeros(series, np.bool_),
-    )
-
-
-def step(state: State, bar: Chart) -> Course:
-    """Take one bar more.
-
-    Args:
-        state: Is brought up to date.
-        bar: Of the shape of the state's series, NaN where a series has no bar this time.
-
-    Returns:
-        What is said of this bar.
-    """
-    there = ~np.isnan(bar.close)
-    first, known = state.bars == PERIOD, there & (state.bars >= PERIOD)
-    both = known[..., None, :]
-    atr = _average_range(state, bar)
-    middle, reach = (bar.high + bar.low) / 2, atr * MULTIPLIER
-    fresh = np.stack([middle + reach, reach - middle], axis=-2)
-    band = np.where((fresh >= state.band) & state.within, state.band, fresh)
-    within = np.stack([bar.close, -bar.close], axis=-2) <= band
-    up = first | np.where(state.up, within[..., _LOWER, :], ~within[..., _UPPER, :])
-    state.bars[there] += 1
-    np.copyto(state.close, bar.close, where=there)
-    np.copyto(state.atr, atr, where=there)
-    np.copyto(state.band, band, where=both)
-    np.copyto(state.within, within, where=both)
-    np.copyto(state.up, up, where=known)
-    line = np.where(up, -band[..., _LOWER, :], band[..., _UPPER, :])
-    return Course(
-        atr=np.where(known, atr, np.nan),
-        line=np.where(known, line, np.nan),
-        direction=np.where(known, np.where(up, 1, -1), 0).astype(np.int8),
-    )
-
-
-def _average_range(state: State, bar: Chart) -> Floats:
-    """The average true range of a bar, or the sum of the ranges while there are fewer than ten."""
-    ranges = _true_range(bar.high, bar.low, state.close)
-    summed = np.where(state.bars == 0, 0.0, state.atr + ranges)
-    smoothed = (state.atr * (PERIOD - 1) + ranges) / PERIOD
-    return np.where(state.bars > PERIOD, smoothed, np.where(state.bars == PERIOD, summed / PERIOD, summed))
+    upper: Floats
+    lower: Floats
 
 
 def _true_range(high: Floats, low: Floats, before: Floats) -> Floats:
@@ -134,46 +43,32 @@ def _true_range(high: Floats, low: Floats, before: Floats) -> Floats:
     return np.maximum(high, before) - np.minimum(low, before)
 
 
-def supertrend(chart: Chart, shown: int | None = None) -> tuple[Course, State]:
-    """Walk whole histories, to the same bits as `step` bar by bar.
+def supertrend(chart: Chart, shown: int | None = None, period: int = PERIOD, multiplier: float = MULTIPLIER) -> Course:
+    """Walk whole histories.
 
     Args:
         chart: Tables of shape (bars, series); each series is the sequence of its bars, whatever rows are missing.
-        shown: How many of the series, the first ones, want `atr` and `line`; none: all of them.
-
-    Returns:
-        What is said of every bar, and the state from which `step` goes on.
-    """
-    return _walked(chart, chart.close.shape[1] if shown is None else shown, PERIOD, MULTIPLIER)
-
-
-def course_of(chart: Chart, period: int, multiplier: float) -> Course:
-    """Walk whole histories with other settings than the published trend's.
-
-    Args:
-        chart: Tables of shape (bars, series), as for `supertrend`.
+        shown: How many of the series, the first ones, want all but the direction; none: all of them.
         period: Bars of the average true range, at least 2.
         multiplier: Average true ranges between the middle of a bar and its bands.
 
     Returns:
         What is said of every bar.
     """
-    return _walked(chart, chart.close.shape[1], period, multiplier)[0]
-
-
-def _walked(chart: Chart, shown: int, period: int, multiplier: float) -> tuple[Course, State]:
+    if shown is None:
+        shown = chart.close.shape[1]
     there = ~np.isnan(chart.close)
     count = np.count_nonzero(there, axis=0)
     start = there.argmax(axis=0) if there.size else np.zeros_like(count)
     gaps = _gaps(there, start, count)
-    course, state = _Walk(_closed_up(chart, start, gaps), start, count, shown, period, multiplier).go()
+    course = _Walk(_closed_up(chart, start, gaps), start, count, shown, period, multiplier).go()
     for series, rows in gaps:
         bars = slice(start[series], start[series] + rows.size)
         _put_back(course.direction[:, series], bars, rows, 0)
-        for said in (course.atr, course.line):
+        for said in (course.atr, course.line, course.upper, course.lower):
             if series < said.shape[1]:
                 _put_back(said[:, series], bars, rows, np.nan)
-    return course, state
+    return course
 
 
 def _gaps(there: Flags, start: Indices, count: Indices) -> list[tuple[int, Indices]]:
@@ -225,14 +120,12 @@ class _Walk:
         self._period, self._multiplier = period, multiplier
         speaking = np.flatnonzero(count > period)
         self._begins = _grouped(start[speaking] + period, speaking)
-        self._ends = _grouped(start[speaking] + count[speaking] - 1, speaking)
         self._summed = self._first_ranges()
-        self._state = blank(series)
         self._atr, self._band = np.full((rows, shown), np.nan), np.full((rows, 2, shown), np.nan)
         self._up = np.zeros((rows, series), np.bool_)
 
     def _first_ranges(self) -> Floats:
-        """Sum the first true ranges of each series, or those there are, one after the other as `step` does."""
+        """Sum the first true ranges of each series, or those there are, one after the other."""
         high, low, close = self._chart
         summed = np.where(self._count > 0, 0.0, np.nan)
         for bar in range(1, self._period + 1):
@@ -241,7 +134,7 @@ class _Walk:
             summed[has] += _true_range(high[row, has], low[row, has], close[row - 1, has])
         return summed
 
-    def go(self) -> tuple[Course, State]:
+    def go(self) -> Course:
         """Walk from the row on which the first series speaks to the last."""
         if self._begins:
             self._follow(min(self._begins))
@@ -249,10 +142,11 @@ class _Walk:
         known = (row >= self._start + self._period) & (row < self._start + self._count)
         direction = np.where(self._up, np.int8(1), np.int8(-1))
         direction *= known
-        line = np.where(self._up[:, : self._atr.shape[1]], -self._band[:, _LOWER], self._band[:, _UPPER])
-        for shown in (self._atr, line):
+        upper, lower = self._band[:, _UPPER], -self._band[:, _LOWER]
+        line = np.where(self._up[:, : self._atr.shape[1]], lower, upper)
+        for shown in (self._atr, line, upper, lower):
             np.copyto(shown, np.nan, where=~known[:, : shown.shape[1]])
-        return Course(self._atr, line, direction), self._state_at_end()
+        return Course(self._atr, line, direction, upper, lower)
 
     def _follow(self, first: int) -> None:
         """Let the average range follow the bars, the bands both, and the direction the bands.
@@ -266,7 +160,7 @@ class _Walk:
         atr, reach, ranges, other = np.full((4, series), np.nan)
         band, kept, sides = np.full((3, 2, series), np.nan)
         outside, turns = np.zeros((2, series), np.bool_), np.zeros(series, np.bool_)
-        up, anew = np.ones(series, np.bool_), np.zeros(0, np.int64)
+        up, restarts = np.ones(series, np.bool_), np.zeros(0, np.int64)
         before = self._chart.close[first - 1]
         tables = self._up, self._atr, self._band, *self._chart
         rows = zip(range(first, len(self._up)), *(rows_of[first:] for rows_of in tables), strict=True)
@@ -280,7 +174,7 @@ class _Walk:
             begin = self._begins.get(row)
             if begin is not None:
                 atr[begin] = self._summed[begin] / self._period
-                anew = np.concatenate([anew, begin, begin + series])
+                restarts = np.concatenate([restarts, begin, begin + series])
             np.multiply(atr, reach_of, reach)
             kept, band = band, kept
             upper, lower = band
@@ -288,13 +182,13 @@ class _Walk:
             np.multiply(upper, half, upper)
             np.subtract(reach, upper, lower)
             np.add(upper, reach, upper)
-            fresh = band.take(anew)
+            fresh = band.take(restarts)
             np.minimum(band, kept, out=band)
-            band.put(anew, fresh)
+            band.put(restarts, fresh)
             np.copyto(sides[_UPPER], close)
             np.negative(close, sides[_LOWER])
             np.greater(sides, band, outside)
-            anew = outside.ravel().nonzero()[0]
+            restarts = outside.ravel().nonzero()[0]
             # Where it goes up it turns if the close is outside below, where it goes down if it is outside above.
             np.bitwise_xor(outside[_UPPER], outside[_LOWER], turns)
             np.bitwise_and(turns, up, turns)
@@ -305,25 +199,7 @@ class _Walk:
             np.copyto(said, up)
             np.copyto(atr_said, atr[:shown])
             np.copyto(band_said, band[:, :shown])
-            if row in self._ends:
-                self._note_end(self._ends[row], atr, band, outside, up)
             before = close
-
-    def _note_end(self, ended: Indices, atr: Floats, band: Floats, outside: Flags, up: Flags) -> None:
-        """Keep where some series stand after their last bar."""
-        self._state.atr[ended] = atr[ended]
-        self._state.band[:, ended] = band[:, ended]
-        self._state.within[:, ended] = ~outside[:, ended]
-        self._state.up[ended] = up[ended]
-
-    def _state_at_end(self) -> State:
-        """Where each series stands after its last bar."""
-        there = np.flatnonzero(self._count)
-        state = self._state
-        state.bars[:] = self._count
-        state.close[there] = self._chart.close[(self._start + self._count - 1)[there], there]
-        np.copyto(state.atr, self._summed, where=self._count <= self._period)
-        return state
 
 
 def _grouped(rows: Indices, series: Indices) -> dict[int, Indices]:

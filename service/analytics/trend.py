@@ -1,15 +1,20 @@
 """What the charts of a coin say at last: trend state by day and by week, and correlation to BTC."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from service.analytics.bars import WEEK, Row, monday_of
 from service.analytics.panel import Panel
 from service.analytics.states import NAMES, State
-from service.analytics.votes import Runs, States
+from service.analytics.trend_states import StateRuns, States
 from service.clock import DAY_MS
+
+MOST_RUNS: Final = 50
+"""Runs of a coin's daily trend that are kept, the newest."""
 
 
 class Trend(NamedTuple):
@@ -36,6 +41,28 @@ class Assessment(NamedTuple):
     btc_correlation: float | None
 
 
+class TrendRun(NamedTuple):
+    """A run of one state: its first and its last day, both included, counted from 1970-01-01 UTC."""
+
+    state: State
+    first_day: int
+    last_day: int
+
+
+class TrendCourse(NamedTuple):
+    """How a coin has trended.
+
+    `daily` are the newest runs, oldest first. `weekly` is the present one, from the Monday of its first week to the
+    Sunday of its last. The bands are the SuperTrend's in USD on the last day of `Assessment.through_ms`; null where not
+    known, as `weekly` is.
+    """
+
+    daily: list[TrendRun]
+    weekly: TrendRun | None
+    upper: float | None
+    lower: float | None
+
+
 def assess_alone(history: Mapping[str, Sequence[Row]]) -> dict[str, Assessment]:
     """Assess assets that are compared with nothing but USD, as equities and metals are.
 
@@ -53,7 +80,7 @@ def assessments(panel: Panel) -> dict[str, Assessment]:
     first_week = panel.weekly.first_week
     daily = _trends(panel.states, panel.runs, [panel.first_day + row for row in range(len(panel.states))], 1)
     mondays = [monday_of(first_week + row) for row in range(len(panel.weekly.states))]
-    weekly = _trends(panel.weekly.states, panel.weekly.runs(), mondays, WEEK)
+    weekly = _trends(panel.weekly.states, panel.weekly.runs, mondays, WEEK)
     correlations = panel.btc_correlations()
     return {
         coin: Assessment(
@@ -74,7 +101,42 @@ def assessments(panel: Panel) -> dict[str, Assessment]:
     }
 
 
-def _trends(states: States, runs: Runs, days: Sequence[int], bar_days: int) -> list[Trend | None]:
+def trend_courses(panel: Panel) -> dict[str, TrendCourse]:
+    """Tell how every coin of a panel has trended."""
+    weekly, first_week = panel.weekly, panel.weekly.first_week
+    courses = {}
+    for column, coin in enumerate(panel.coins):
+        daily = [
+            TrendRun(state, panel.first_day + first, panel.first_day + last)
+            for state, first, last in islice(_runs_back(panel.states, panel.runs, column), MOST_RUNS)
+        ]
+        weeks = next(_runs_back(weekly.states, weekly.runs, column), None)
+        courses[coin] = TrendCourse(
+            daily[::-1],
+            weeks
+            and TrendRun(
+                weeks.state, monday_of(first_week + weeks.first_day), monday_of(first_week + weeks.last_day) + WEEK - 1
+            ),
+            _known(panel.upper[column]),
+            _known(panel.lower[column]),
+        )
+    return courses
+
+
+def _runs_back(states: States, runs: StateRuns, column: int) -> Iterator[TrendRun]:
+    """The runs of a column by rows, the newest first. Rows whose state is unknown belong to no run's ends."""
+    row = int(runs.newest[-1, column]) if states.size else -1
+    while row >= 0:
+        first = int(runs.start[row, column])
+        yield TrendRun(NAMES[int(states[row, column])], first, row)
+        row = int(runs.newest[first - 1, column]) if first else -1
+
+
+def _known(price: float) -> float | None:
+    return None if math.isnan(price) else float(price)
+
+
+def _trends(states: States, runs: StateRuns, days: Sequence[int], bar_days: int) -> list[Trend | None]:
     """Read the last known state of every coin off its table."""
     if not states.size:
         return [None] * states.shape[1]

@@ -51,12 +51,3 @@ def percentiles(values: Floats) -> Floats:
     below, equal = (windows < own).sum(axis=1), (windows == own).sum(axis=1)
     count = np.minimum(np.arange(values.size) + 1, YEAR)
     return np.where(count >= LEAST_RANKED, (below + equal / 2) / count * 100, np.nan)
-
-
-def newest_percentile(values: Floats) -> float:
-    """Rank the newest value: the last of `percentiles`, without the others."""
-    window = values[-YEAR:]
-    if window.size < LEAST_RANKED:
-        return float("nan")
-    below, equal = (window < window[-1]).sum(), (window == window[-1]).sum()
-    return float((below + equal / 2) / window.size * 100)

@@ -26,9 +26,7 @@ _COMPARATORS: Final[Mapping[str, str]] = {
 }
 
 
-def name_of(symbol: str, per_coin: tuple[str, ...] | frozenset[str] = ()) -> str:
-    """What a ticker is called: the coin itself where one of a thousand is meant."""
-    return symbol[1:] if symbol in per_coin and symbol.startswith("K") else symbol
+_UNITS: Final = {Unit.USD: " USD", Unit.PERCENT: " %", Unit.PERCENT_A_YEAR: " % a year", Unit.SPREAD: " % a year"}
 
 
 def label_of(measure: q.Measure) -> str:
@@ -97,7 +95,8 @@ def _list(words: tuple[str, ...] | list[str], last: str = "and") -> str:
 def subject_words(subject: q.Subject) -> str:
     """What a query is about."""
     if subject.scope == "coins":
-        found = _list([name_of(symbol, subject.per_coin) for symbol in subject.coins]) if subject.coins else "no coin"
+        found = _list(subject.coins) if subject.coins else "no coin"
+        found += f" among coins in {_list(subject.categories, 'or')}" if subject.categories else ""
     elif subject.scope == "assets":
         kind = f"real-world assets of type {subject.asset_type}" if subject.asset_type else "real-world assets"
         found = _list(subject.assets) if subject.assets else kind
@@ -136,20 +135,65 @@ def condition_words(condition: q.Condition) -> str:
 
 
 def _test_words(test: q.Test) -> str:
-    label = label_of(test.measure)
-    when = "" if test.at is None else f" {time_words(test.at)}"
+    label, is_state = label_of(test.measure), isinstance(test.value, str)
+    return f"{label}{' is' if is_state else ''} {_bound_words(test)}"
+
+
+def _bound_words(test: q.Test) -> str:
+    """What a measure is compared with: `UP`, `not neutral`, `above 5 %`, `below that of BTC`."""
+    op = _COMPARATORS[test.op]
     if test.to is not None:
-        return f"{label} {_COMPARATORS[test.op]} its {label_of(test.to)}{when}"
-    if test.coin is not None:
-        return f"{label} {_COMPARATORS[test.op]} that of {test.coin}{when}"
-    if test.total is not None:
-        return f"{label} {_COMPARATORS[test.op]} the total of {subject_words(test.total)}{when}"
-    if isinstance(test.value, str):
-        op = {"eq": "is", "ne": "is not"}.get(test.op, f"is {_COMPARATORS[test.op]}")
-        return f"{label} {op} {test.value}{when}"
-    unit = {Unit.USD: " USD", Unit.PERCENT: " %", Unit.PERCENT_A_YEAR: " % a year", Unit.SPREAD: " % a year"}
-    said = "" if test.measure.per else unit.get(MEASURES[test.measure.name].unit, "")
-    return f"{label} {_COMPARATORS[test.op]} {number(test.value or 0)}{said}{when}"
+        bound = f"{op} its {label_of(test.to)}"
+    elif test.coin is not None:
+        bound = f"{op} that of {test.coin}"
+    elif test.total is not None:
+        bound = f"{op} the total of {subject_words(test.total)}"
+    elif isinstance(test.value, str):
+        bound = f"{ {'eq': '', 'ne': 'not '}.get(test.op, f'{op} ') }{test.value}"
+    else:
+        unit = "" if test.measure.per else _UNITS.get(MEASURES[test.measure.name].unit, "")
+        bound = f"{op} {number(test.value or 0)}{unit}"
+    return bound if test.at is None else f"{bound} {time_words(test.at)}"
+
+
+def clause_words(subject: str, condition: q.Condition, verb: str) -> str:
+    """A condition as a clause: `BTC's daily trend has been UP`; several as `BTC, daily trend is UP and …, was true`."""
+    if isinstance(condition, q.Test):
+        return f"{subject}'s {label_of(condition.measure)} {verb} {_bound_words(condition)}"
+    return f"{subject}, {condition_words(condition)}, {verb} true"
+
+
+def having_words(condition: q.Condition) -> str:
+    """A condition as what things have: `a daily trend of UP and funding below 0 % a year`."""
+    if isinstance(condition, q.Test):
+        label, bound = label_of(condition.measure), _bound_words(condition)
+        if isinstance(condition.value, str) and condition.op in {"eq", "ne"}:
+            bound = f"other than {bound[4:]}" if condition.op == "ne" else f"of {bound}"
+        return f"{_article(label)}{label} {bound}"
+    if isinstance(condition, q.Changed):
+        to = "" if condition.to is None else f" to {condition.to}"
+        label = label_of(condition.measure)
+        return f"{_article(label)}{label} that changed{to} {time_words(condition.within)}"
+    if isinstance(condition, q.Ranked):
+        which = condition_words(condition)
+        return f"a place {which}" if condition.limit > 1 else which.replace("the one with ", "")
+    if isinstance(condition, q.Not):
+        item = condition.item
+        if isinstance(item, q.Test) and isinstance(item.value, str) and item.op == "eq":
+            return having_words(structs.replace(item, op="ne"))
+        return f"not ({having_words(item)})"
+    parts = [having_words(item) for item in condition.items]
+    parts = [
+        f"({words})" if isinstance(item, q.All | q.Any_) else words
+        for item, words in zip(condition.items, parts, strict=True)
+    ]
+    return _list(parts, "and" if isinstance(condition, q.All) else "or")
+
+
+def _article(label: str) -> str:
+    if label.startswith(("funding", "open interest", "mean funding", "volatility", "sentiment", "days", "breadth")):
+        return ""
+    return "an " if re.match(r"[aeio]|8|11\b|18\b", label) else "a "
 
 
 def _measures(query: q.Query) -> str:
@@ -161,18 +205,17 @@ def _measures(query: q.Query) -> str:
     return _list(labels) if labels else "overview"
 
 
-def _holding(holding: q.Holding, query: q.Query) -> str:
-    return f"{number(holding.amount)} {name_of(holding.unit, query.subject.per_coin)}"
+def _holding(holding: q.Holding) -> str:
+    return f"{number(holding.amount)} {holding.unit}"
 
 
-def _convert(query: q.Query, operation: q.Convert) -> str:
-    units = [name_of(unit, query.subject.per_coin) for unit in operation.into or ("USD",)]
-    return f"{_holding(operation.holding, query)} in {_list(units)}"
+def _convert(_query: q.Query, operation: q.Convert) -> str:
+    return f"{_holding(operation.holding)} in {_list(operation.into or ('USD',))}"
 
 
 def _value_of(query: q.Query, operation: q.ValueOf) -> str:
     what = _measures(query) if query.measures else "value"
-    return f"{what} of {_list([_holding(item, query) for item in operation.holdings])}"
+    return f"{what} of {_list([_holding(item) for item in operation.holdings])}"
 
 
 def _rank(query: q.Query, operation: q.Rank) -> str:
@@ -190,8 +233,8 @@ def _compare(query: q.Query, operation: q.Compare) -> str:
     return f"compared by {how}{_measures(query)}{order}"
 
 
-def _profit(query: q.Query, operation: q.Profit) -> str:
-    size = "" if operation.holding is None else f" of {_holding(operation.holding, query)}"
+def _profit(_query: q.Query, operation: q.Profit) -> str:
+    size = "" if operation.holding is None else f" of {_holding(operation.holding)}"
     entry = "" if operation.entry_price is None else f" at {number(operation.entry_price)} USD"
     since = "" if operation.since is None else f" opened {time_words(operation.since) or 'now'}"
     return f"profit of a {operation.side}{size}{entry}{since}"

@@ -20,7 +20,7 @@ from service.analytics.rules import (
 from service.ask.load import load
 from service.errors import ServiceError
 from service.units import usdc
-from service.wire.offers import DATA_CALL, DEAR_CALL
+from service.wire.offer import DATA_CALL, DEAR_CALL
 from service.wire.tools import Definition
 
 _FIGURES: Final[Mapping[str, object]] = {
@@ -42,7 +42,7 @@ _FIGURES: Final[Mapping[str, object]] = {
 }
 
 
-class Term(Struct, frozen=True, kw_only=True):
+class GlossaryTerm(Struct, frozen=True, kw_only=True):
     """A term of the glossary.
 
     Attributes:
@@ -60,9 +60,9 @@ class Term(Struct, frozen=True, kw_only=True):
     see: tuple[str, ...]
 
 
-TERMS: Final[Mapping[str, Term]] = {
+TERMS: Final[Mapping[str, GlossaryTerm]] = {
     key: structs.replace(term, text=term.text.format_map(_FIGURES))
-    for key, term in load(Path(__file__).with_suffix(".toml"), dict[str, Term]).items()
+    for key, term in load(Path(__file__).with_suffix(".toml"), dict[str, GlossaryTerm]).items()
 }
 """Every term by its key: lower case, words joined by hyphens."""
 

@@ -46,7 +46,6 @@ class MeasureRow(Struct, frozen=True, kw_only=True):
         past: Whether past values are stored or can be computed from bars.
         states: The values of a state, from best to worst.
         market: Whether it belongs to the market as a whole and to no coin.
-        quoted: Whether it is a price of the coin, a thousandth where one coin is meant and a thousand are traded.
     """
 
     name: str
@@ -58,7 +57,6 @@ class MeasureRow(Struct, frozen=True, kw_only=True):
     past: bool = False
     states: tuple[str, ...] = ()
     market: bool = False
-    quoted: bool = False
 
 
 _TREND: Final = ("UP", "HODL", "DOWN")
@@ -67,12 +65,12 @@ _REGIME: Final = ("risk-on", "neutral", "risk-off")
 _STANCE: Final = ("euphoria", "accumulation", "neutral", "distribution", "exhaustion", "capitulation")
 
 _ROWS: Final = (
-    MeasureRow(name="price", unit=Unit.USD, label="price", column="price", past=True, quoted=True),
+    MeasureRow(name="price", unit=Unit.USD, label="price", column="price", past=True),
     MeasureRow(name="change", unit=Unit.PERCENT, label="change", windowed=True, usual_days=1, past=True),
-    MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True, quoted=True),
-    MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True, quoted=True),
-    MeasureRow(name="open", unit=Unit.USD, label="open", windowed=True, usual_days=1, past=True, quoted=True),
-    MeasureRow(name="close", unit=Unit.USD, label="close", windowed=True, usual_days=1, past=True, quoted=True),
+    MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True),
+    MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True),
+    MeasureRow(name="open", unit=Unit.USD, label="open", windowed=True, usual_days=1, past=True),
+    MeasureRow(name="close", unit=Unit.USD, label="close", windowed=True, usual_days=1, past=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
     MeasureRow(
         name="from_high", unit=Unit.PERCENT, label="distance from the high", windowed=True, usual_days=365, past=True

@@ -34,7 +34,6 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
         excluded_categories: Categories whose members are left out.
         together: Coins are in all of the categories, not in one of them.
         each: Each category named is one thing, instead of its members.
-        per_coin: Tickers that are traded by the thousand of which one coin is meant: `KPEPE` where PEPE was asked for.
     """
 
     scope: Scope = "coins"
@@ -48,7 +47,6 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
     excluded_categories: tuple[str, ...] = ()
     each: bool = False
     together: bool = False
-    per_coin: tuple[str, ...] = ()
 
 
 class Now(Struct, frozen=True, tag="now", tag_field="time"):

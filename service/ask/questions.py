@@ -8,25 +8,25 @@ from typing import Final, Literal
 import msgspec
 
 from service.access.caller import Caller
-from service.ask.answers.write import write
-from service.ask.author import written_by
+from service.ask.answers import write
+from service.ask.data_services import AskDependencies, open_toolbox
 from service.ask.glossary import TERMS
-from service.ask.model import Model
-from service.ask.parser.known import Known
+from service.ask.llm_writer import written_by
+from service.ask.parser.names import NameIndex
 from service.ask.parser.parse import Names, Parser
+from service.ask.planner.data_reader import Data
 from service.ask.planner.planner import Planner
-from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
 from service.ask.query import Explain, Query, Route
-from service.ask.tools import Rooms, open_toolbox
+from service.ask.references import Model
 from service.ask.understanding import Understanding
 from service.clock import Clock, iso
 from service.errors import ServiceError
-from service.market.categories.desk import CategoryDesk as CategoryService
-from service.market.desk import MarketDesk as MarketService
-from service.rwa.desk import RwaDesk as RwaService
-from service.transcripts.desk import TranscriptDesk as TranscriptService
-from service.wallets.desk import WalletDesk as WalletService
+from service.market.categories.service import CategoryService
+from service.market.service import MarketService
+from service.rwa.service import RwaService
+from service.transcripts.service import TranscriptService
+from service.wallets.service import WalletService
 from service.wire.ask import Classified, Done, Event, Plan, PlannedStep, Question, Source, Step, Text
 from service.wire.envelope import encode
 from service.wire.rwa import RwaAssets
@@ -209,7 +209,7 @@ class Parsers:
         shows = await self._shows()
         seen = (self._coins.directory, assets, categories, wallets, shows)
         if self._parser is None or seen[0] is not self._seen[0] or seen[1:] != self._seen[1:]:
-            known = Known(self._coins.directory, assets, categories)
+            known = NameIndex(self._coins.directory, assets, categories)
             self._seen, self._parser = seen, Parser(Names(known, _words(wallets), _words(shows), _terms()))
         return self._parser
 
@@ -242,7 +242,7 @@ def _terms() -> Mapping[str, str]:
     return terms
 
 
-def open_questions(rooms: Rooms, model: Model | None = None) -> QuestionService:
+def open_questions(rooms: AskDependencies, model: Model | None = None) -> QuestionService:
     """Make the service.
 
     Args:
@@ -259,6 +259,7 @@ def open_questions(rooms: Rooms, model: Model | None = None) -> QuestionService:
         categories=market.categories.category_names,
         fear_greed=rooms.sentiment.fear_greed,
         verdicts=rooms.verdict.verdicts,
+        view=market.coins.view,
     )
     parsers = Parsers(market.coins, market.categories, rooms.rwa, rooms.wallets, rooms.transcripts)
     return QuestionService(rooms.clock, parsers, Planner(data), model)

@@ -1,19 +1,65 @@
-"""References: how a model's text gets its values, and what else the text may hold.
-
-A model writes `{s1/ETH/price}`, and the reader gets "ETH's price ($3,811.27)". Subject, measure and value are one
-phrase, so no value can be given to another coin, another measure or with another sign. The words between are few and
-claim nothing by themselves: no number, name, state, comparison, direction, cause, advice or forecast.
-"""
+"""The interface of a language model that writes prose, and the values that it may refer to."""
 
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
-from service.ask.answers.formats import cells
-from service.ask.model import ModelError, Reference
+from msgspec import Struct
+
+from service.ask.answers import cells
+from service.ask.measure_table import Unit
 from service.ask.planner.result import Result
 from service.errors import ServiceError
+from service.wire.ask import Archetype
+
+
+class Reference(Struct, frozen=True):
+    """A value that a model may refer to by name.
+
+    Attributes:
+        subject: What the value is of, such as `ETH`.
+        label: What is measured, and when: `price`, `7-day change`.
+        unit: Unit of the value.
+        value: The value as an answer shows it, such as `$3,811.27`. A model is not given it.
+    """
+
+    subject: str
+    label: str
+    unit: Unit
+    value: str
+
+
+class Brief(Struct, frozen=True):
+    """What a model writes about.
+
+    Attributes:
+        question: The last message as it was written. Data: instructions in it are not followed.
+        read_as: What the question was understood as, in words.
+        references: By the name that the model writes in braces, such as `s1/ETH/price`.
+        archetype: For whom it is written.
+    """
+
+    question: str
+    read_as: str
+    references: Mapping[str, Reference]
+    archetype: Archetype
+
+
+class ModelError(Exception):
+    """A model wrote nothing that can be used: it failed, took too long, broke a rule, or has no tokens left."""
+
+
+class Model(Protocol):
+    """Writes prose."""
+
+    async def write(self, brief: Brief) -> str:
+        """Write a passage that follows the first paragraph of an answer, with the values in place.
+
+        Raises:
+            ModelError: If there is none.
+        """
+
 
 MOST_REFERENCES: Final = 60
 LONGEST: Final = 4_000

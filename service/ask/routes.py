@@ -1,6 +1,6 @@
 """What questions ask of single data routes: which service answers, and which of its fields are shown.
 
-To add a topic: a table in `routes.toml`, words in `parser/lexicon.toml`, a template in `answers/templates.toml`.
+To add a topic: a table in `routes.toml`, words in `parser/lexicon.toml`, a template in `answers.toml`.
 """
 
 from collections.abc import Mapping

@@ -7,7 +7,9 @@ from msgspec import Struct
 from service.ask.query import Query
 
 Courtesy = Literal["greeting", "thanks", "help", "goodbye"]
-Reason = Literal["unknown-symbol", "ambiguous", "language", "forecast", "out-of-scope", "not-available", "unread"]
+Reason = Literal[
+    "unknown-symbol", "ambiguous", "language", "forecast", "out-of-scope", "not-available", "unread", "per-coin"
+]
 
 
 class Refusal(Struct, frozen=True, omit_defaults=True):
@@ -16,7 +18,7 @@ class Refusal(Struct, frozen=True, omit_defaults=True):
     Attributes:
         reason: Which kind of reason.
         words: The words of the question that cannot be answered.
-        candidates: Names that may be meant, within two letters.
+        candidates: Names that may be meant, within two letters; of `per-coin` the coin.
         instead: The nearest question that can be asked; null: none is near.
     """
 

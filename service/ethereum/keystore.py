@@ -20,7 +20,7 @@ _MOST_BLOCKS: Final = 2**25
 """Of scrypt, n times r times p: sixteen times what geth writes. The limit of its memory alone lets p ask for hours."""
 
 
-class Scrypt(Struct, frozen=True, forbid_unknown_fields=True):
+class ScryptParameters(Struct, frozen=True, forbid_unknown_fields=True):
     """How scrypt stretches the password."""
 
     n: int
@@ -30,7 +30,7 @@ class Scrypt(Struct, frozen=True, forbid_unknown_fields=True):
     salt: str
 
 
-class Pbkdf2(Struct, frozen=True, forbid_unknown_fields=True):
+class Pbkdf2Parameters(Struct, frozen=True, forbid_unknown_fields=True):
     """How PBKDF2 stretches it."""
 
     c: int
@@ -45,8 +45,8 @@ class CipherParameters(Struct, frozen=True):
     iv: str
 
 
-class Sealed(Struct, frozen=True):
-    """What is sealed, and how."""
+class EncryptedKey(Struct, frozen=True):
+    """The encrypted private key and how it was encrypted."""
 
     cipher: Literal["aes-128-ctr"]
     cipherparams: CipherParameters
@@ -60,7 +60,7 @@ class Keystore(Struct, frozen=True):
     """The file; some write `Crypto`, whose letters do not matter here."""
 
     version: Literal[3]
-    crypto: Sealed
+    crypto: EncryptedKey
 
 
 def open_keystore(content: bytes, password: str) -> bytes:
@@ -78,7 +78,7 @@ def open_keystore(content: bytes, password: str) -> bytes:
     """
     sealed = _read(content).crypto
     try:
-        stretched = _stretch(sealed, password.encode())
+        stretched = _derive_key(sealed, password.encode())
         ciphertext, mac = bytes.fromhex(sealed.ciphertext), bytes.fromhex(sealed.mac)
         # eth_account writes it as a number: one in 256 is shorter, and then by its zeros in front.
         start = bytes.fromhex(sealed.cipherparams.iv).rjust(AES.block_size, b"\0")
@@ -101,18 +101,18 @@ def _read(content: bytes) -> Keystore:
         raise ValueError(f"this is no keystore file of version 3: {error}") from error
 
 
-def _stretch(sealed: Sealed, password: bytes) -> bytes:
+def _derive_key(sealed: EncryptedKey, password: bytes) -> bytes:
     if sealed.kdf == "scrypt":
-        by = msgspec.json.decode(sealed.kdfparams, type=Scrypt)
-        _check(by.dklen, by.n * by.r * by.p, _MOST_BLOCKS)
+        by = msgspec.json.decode(sealed.kdfparams, type=ScryptParameters)
+        _check_cost(by.dklen, by.n * by.r * by.p, _MOST_BLOCKS)
         salt = bytes.fromhex(by.salt)
         return scrypt(password, salt=salt, n=by.n, r=by.r, p=by.p, maxmem=_MOST_MEMORY, dklen=by.dklen)
-    with_ = msgspec.json.decode(sealed.kdfparams, type=Pbkdf2)
-    _check(with_.dklen, with_.c, _MOST_ROUNDS)
+    with_ = msgspec.json.decode(sealed.kdfparams, type=Pbkdf2Parameters)
+    _check_cost(with_.dklen, with_.c, _MOST_ROUNDS)
     return pbkdf2_hmac("sha256", password, bytes.fromhex(with_.salt), with_.c, with_.dklen)
 
 
-def _check(length: int, work: int, most: int) -> None:
+def _check_cost(length: int, work: int, most: int) -> None:
     """Before anything is computed: it cannot be interrupted, and takes as much memory as the key that is wanted."""
     if length != _WIDTH or work > most:
         raise ValueError("it wants another key than there is, or too much work")

@@ -1,4 +1,4 @@
-"""Who signed what: secp256k1 recovery and personal signatures (EIP-191)."""
+"""secp256k1 recovery and personal signatures (EIP-191)."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from coincurve import PrivateKey, PublicKey
 
 from service.ethereum.addresses import checksum_address, keccak256
 
-LENGTH: Final = 65
+SIGNATURE_BYTES: Final = 65
 """Bytes of a signature: r, s, v."""
 
 _HALF_ORDER: Final = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
@@ -29,10 +29,10 @@ def recover(digest: bytes, signature: bytes) -> str:
     Raises:
         ValueError: As `signer`.
     """
-    return checksum_address("0x" + signer(digest, signature).hex())
+    return checksum_address("0x" + recover_address_bytes(digest, signature).hex())
 
 
-def signer(digest: bytes, signature: bytes) -> bytes:
+def recover_address_bytes(digest: bytes, signature: bytes) -> bytes:
     """Find who signed a digest, without the hash that writing an address takes.
 
     Args:
@@ -45,7 +45,7 @@ def signer(digest: bytes, signature: bytes) -> bytes:
     Raises:
         ValueError: If the signature has another length or v, a high s, or belongs to no key.
     """
-    if len(signature) != LENGTH or signature[64] not in _RECOVERY_IDS:
+    if len(signature) != SIGNATURE_BYTES or signature[64] not in _RECOVERY_IDS:
         raise ValueError("a signature is 65 bytes and ends in 0, 1, 27 or 28")
     if int.from_bytes(signature[32:64]) > _HALF_ORDER:
         raise ValueError("the signature's s is high")

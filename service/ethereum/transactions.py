@@ -1,19 +1,51 @@
-"""Transactions of type 2 (EIP-1559): a call of a contract, signed and ready to be sent."""
+"""EIP-1559 transactions: a contract call, signed and ready to send; and RLP encoding.
 
-from typing import Final
+Source of RLP: Ethereum Yellow Paper, appendix B.
+"""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from coincurve import PrivateKey
 from msgspec import Struct
 
 from service.ethereum.addresses import keccak256
-from service.ethereum.rlp import Item, encode
 from service.ethereum.signatures import sign
 
+Item: TypeAlias = "bytes | int | Sequence[Item]"
+"""Bytes, a number from 0 up, or a list of these."""
+
+_STRING: Final = 0x80
+_LIST: Final = 0xC0
+_SHORT: Final = 55
 _TYPE: Final = b"\x02"
 _FIRST_V: Final = 27
 
 
-class Call(Struct, frozen=True, kw_only=True):
+def encode_rlp(item: Item) -> bytes:
+    """Write an item.
+
+    Raises:
+        OverflowError: If a number is negative.
+    """
+    if isinstance(item, int):
+        item = item.to_bytes((item.bit_length() + 7) // 8)
+    if isinstance(item, bytes):
+        if len(item) == 1 and item[0] < _STRING:
+            return item
+        return _prefix(len(item), _STRING) + item
+    content = b"".join(map(encode_rlp, item))
+    return _prefix(len(content), _LIST) + content
+
+
+def _prefix(length: int, kind: int) -> bytes:
+    if length <= _SHORT:
+        return bytes([kind + length])
+    written = length.to_bytes((length.bit_length() + 7) // 8)
+    return bytes([kind + _SHORT + len(written)]) + written
+
+
+class ContractCall(Struct, frozen=True, kw_only=True):
     """A call of a contract that brings no ether.
 
     Attributes:
@@ -35,15 +67,15 @@ class Call(Struct, frozen=True, kw_only=True):
     data: bytes
 
 
-class Signed(Struct, frozen=True):
+class SignedTransaction(Struct, frozen=True):
     """A signed transaction: what is sent, and the name the chain knows it by (0x and 64 digits)."""
 
     raw: bytes
     hash: str
 
 
-def sign_call(call: Call, key: PrivateKey) -> Signed:
-    """Sign a call. The same call is signed the same (RFC 6979)."""
+def sign_call(call: ContractCall, key: PrivateKey) -> SignedTransaction:
+    """Sign a call. The signature is deterministic (RFC 6979)."""
     fields: list[Item] = [
         call.chain_id,
         call.nonce,
@@ -55,7 +87,7 @@ def sign_call(call: Call, key: PrivateKey) -> Signed:
         call.data,
         [],
     ]
-    signature = sign(keccak256(_TYPE + encode(fields)), key)
+    signature = sign(keccak256(_TYPE + encode_rlp(fields)), key)
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
-    raw = _TYPE + encode([*fields, signature[64] - _FIRST_V, r, s])
-    return Signed(raw, "0x" + keccak256(raw).hex())
+    raw = _TYPE + encode_rlp([*fields, signature[64] - _FIRST_V, r, s])
+    return SignedTransaction(raw, "0x" + keccak256(raw).hex())

@@ -1,6 +1,6 @@
 """Accepts connections on a listening socket, within limits, and goes on when the process runs out of descriptors.
 
-An event loop's own server accepts before anybody can refuse, and counts no connection whose TLS handshake is not done.
+An event loop's own server accepts before a limit can refuse, and does not count connections during TLS handshakes.
 """
 
 import asyncio
@@ -17,11 +17,12 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from uvicorn.server import ServerState
 
 from service.errors import ServiceError
-from service.http import errors
 from service.http.connections import ConnectionLimits, Slot, unavailable
+from service.http.fast_path import FastPath
 from service.http.health import LIVE, READY
 from service.http.metrics import PATH as METRICS
 from service.http.protocol import VerdictProtocol
+from service.http.response import failure_response
 
 _PAUSE_S: Final = 0.1
 """Until the next attempt when no descriptor is left."""
@@ -32,22 +33,21 @@ _NO_FILES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 class LimitedProtocol(VerdictProtocol):
-    """One connection that keeps its place among the open ones until it is gone, or is idle and replaced.
+    """One connection with a slot, which it holds until it is closed, or is idle and replaced.
 
     Args:
         config: Of the server.
         state: Of the server.
-        slot: The place.
+        slot: Its slot.
+        fast_path: Answers GETs without a task, if it can.
     """
 
-    def __init__(self, config: Config, state: ServerState, slot: Slot) -> None:
-        super().__init__(config, state, {})
+    def __init__(self, config: Config, state: ServerState, slot: Slot, fast_path: FastPath | None) -> None:
+        super().__init__(config, state, fast_path)
         slot.connection = self
         self.opening: asyncio.Task[object] | None = None
         self._slot = slot
         self._opened_by = math.inf if config.ssl is None else self.loop.time() + self.limits.idle_s
-        if slot.probes_only:
-            self._heads = None  # requests that are answered without being read are not looked at
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; a TLS handshake is done by now."""
@@ -56,15 +56,15 @@ class LimitedProtocol(VerdictProtocol):
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Free the place."""
+        """Release the slot."""
         self._slot.release()
         super().connection_lost(exc)
 
     def request_begun(self, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
-        """Answer as ever; on a connection for probes, answer probes.
+        """Start answering; on a connection for probes, only probes.
 
         Raises:
-            ServiceError: UNAVAILABLE for anything else there; else as ever.
+            ServiceError: UNAVAILABLE for other requests on such a connection.
         """
         if self._slot.probes_only and scope["path"] not in _PROBE_PATHS:
             raise unavailable("All connections of this service are in use.")
@@ -72,7 +72,7 @@ class LimitedProtocol(VerdictProtocol):
 
     @property
     def idle_until(self) -> float:
-        """When it is closed if nothing is asked, in the loop's time; infinite while a request is under way."""
+        """When it is closed without a request, in the loop's time; infinite while a request is running."""
         return math.inf if self._answering is not None else min(self._reading.due, self._opened_by)
 
     def discard(self) -> None:
@@ -84,13 +84,14 @@ class LimitedProtocol(VerdictProtocol):
 
 
 class Acceptor:
-    """Serves one listening socket. Has what uvicorn needs of a server.
+    """Accepts on one listening socket. Has the methods that uvicorn calls on a server.
 
     Args:
-        listener: Listens already; closed by its owner after `close`.
-        config: What is served, and how; loaded.
+        listener: Listens already; its owner closes it after `close`.
+        config: Of the server; loaded.
         state: Of the server.
         limits: Decide which connections are accepted.
+        fast_path: Of the application, if it has one.
     """
 
     def __init__(
@@ -99,11 +100,13 @@ class Acceptor:
         config: Config,
         state: ServerState,
         limits: ConnectionLimits,
+        fast_path: FastPath | None = None,
     ) -> None:
         self._listener = listener
         self._config = config
         self._state = state
         self._limits = limits
+        self._fast_path = fast_path
         self._tls = config.ssl
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
@@ -127,7 +130,7 @@ class Acceptor:
                 task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait until what `close` gave up has ended."""
+        """Wait until the handshakes that `close` aborted have ended."""
         await asyncio.gather(*self._opening, return_exceptions=True)
 
     def _accept(self) -> None:
@@ -137,7 +140,7 @@ class Acceptor:
         except OSError as error:
             if error.errno in _NO_FILES:
                 self._wait_for_files()
-            return  # another worker was faster, or the peer has left again
+            return  # another worker was faster, or the peer has left
         try:
             slot = self._limits.admit(address[0])
         except ServiceError as refusal:
@@ -146,14 +149,14 @@ class Acceptor:
             self._open(end, slot)
 
     def _wait_for_files(self) -> None:
-        """Make room and try again soon; the socket stays readable, so waiting on it would spin."""
+        """Close idle connections and retry soon; the socket stays readable, so waiting on it would spin."""
         self._limits.refuse("files", "")
         self._limits.replace_idle()
         self._loop.remove_reader(self._listener)
         self._retry = self._loop.call_later(_PAUSE_S, self._loop.add_reader, self._listener, self._accept)
 
     def _open(self, end: socket, slot: Slot) -> None:
-        protocol = LimitedProtocol(self._config, self._state, slot)
+        protocol = LimitedProtocol(self._config, self._state, slot, self._fast_path)
         handshake_s = None if self._tls is None else _HANDSHAKE_S
         opening = self._loop.connect_accepted_socket(
             lambda: protocol, end, ssl=self._tls, ssl_handshake_timeout=handshake_s
@@ -165,7 +168,7 @@ class Acceptor:
 
     def _opened(self, end: socket, slot: Slot, protocol: LimitedProtocol, task: asyncio.Task[object]) -> None:
         self._opening.discard(task)
-        if task.cancelled() or task.exception() is not None:  # the handshake failed, or was given up
+        if task.cancelled() or task.exception() is not None:  # the handshake failed or was aborted
             slot.release()
             end.close()
         elif self._closed:
@@ -174,6 +177,6 @@ class Acceptor:
     def _refuse(self, end: socket, refusal: ServiceError) -> None:
         with end, suppress(OSError):
             end.settimeout(0)
-            if self._tls is None:  # before a handshake nothing can be said
-                said = errors.written(refusal, b"")
+            if self._tls is None:  # nothing can be sent before a handshake
+                said = failure_response(refusal, b"")
                 end.send(b"%bconnection: close\r\n%b\r\n%b" % (STATUS_LINE[said.status], said.lines, said.body))

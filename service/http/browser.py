@@ -1,23 +1,24 @@
-"""Pages for browsers: what everyone of them carries, who may have them, and what others are told instead."""
+"""Pages for browsers: their security headers, their request rate, and JSON for other clients."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 from urllib.parse import parse_qsl
 
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
+from service.access.rate_limiter import RequestLimiter
 from service.errors import ServiceError
-from service.http.accept import prefers_html
-from service.http.exchange import Exchange
-from service.http.throttle import Throttle
+from service.http.gate import RouteEndpoint
+from service.http.negotiation import prefers_html
+from service.http.request import RequestContext
+from service.http.response import JSON, Response, exact_response, public_error, response
 from service.wire.envelope import encode
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
-"""What a page may load and do (CSP level 3): its own scripts and styles, nothing inline, nothing from anywhere else."""
+"""Content security policy (CSP level 3): the page's own scripts and styles only, nothing inline."""
 
 _GUARDS: Final = (
     (b"content-security-policy", POLICY.encode()),
@@ -30,10 +31,14 @@ _GUARDS: Final = (
 _FLEETING: Final = (b"cache-control", b"no-cache")
 _VARY: Final = (b"vary", b"accept")
 _ROOT: Final = "/"
-_STATIC: Final = "/static/"
+_NOT_MODIFIED: Final = 304
+_FILES: Final = ("/static/", "/chart/")
+"""Paths whose document is the same for every caller and every `Accept`."""
+_SHARED: Final = frozenset({"/snapshot.json", "/coins.csv"})
+"""Documents that the site makes once for everybody. They do not count to the request rate: a refusal costs the same."""
 
 
-class Page(Protocol):
+class SitePage(Protocol):
     """An answer to a browser."""
 
     @property
@@ -52,22 +57,34 @@ class Page(Protocol):
     def body(self) -> bytes:
         """Its bytes."""
 
+    @property
+    def gzipped(self) -> bytes:
+        """Its bytes compressed; empty if there is no such form."""
+
+    @property
+    def etag(self) -> bytes:
+        """Its weak validator (RFC 9110 §8.8.3), the same for both forms; empty if it has none."""
+
+    @property
+    def location(self) -> bytes:
+        """Where the browser goes instead; empty for a page."""
+
 
 class Site(Protocol):
-    """Everything that browsers are shown."""
+    """All pages."""
 
     @property
     def paths(self) -> Sequence[str]:
         """Every path; a last segment in braces is a parameter."""
 
-    async def answer(self, path: str, segment: str, query: Mapping[str, str]) -> Page:
+    async def answer(self, path: str, segment: str, query: Mapping[str, str]) -> SitePage:
         """Show a page."""
 
-    def refuse(self, error: ServiceError) -> Page:
+    def refuse(self, error: ServiceError) -> SitePage:
         """Show why a page cannot be shown."""
 
 
-class Browser:
+class PageEndpoint(RouteEndpoint):
     """Shows one page of the site.
 
     Whatever is said at its path is said under the policy, failures and JSON too.
@@ -77,52 +94,92 @@ class Browser:
     Args:
         site: The pages.
         path: Which one.
-        throttle: The request rate.
+        limiter: The request rate.
     """
 
-    def __init__(self, site: Site, path: str, throttle: Throttle) -> None:
+    waits = True
+
+    def __init__(self, site: Site, path: str, limiter: RequestLimiter) -> None:
         self._site = site
         self._path = path
-        self._throttle = throttle
-        self._is_file = path.startswith(_STATIC)
+        self._limiter = limiter
+        self._is_file = path.startswith(_FILES) or path in _SHARED
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+    async def respond(self, request: RequestContext) -> Response:
         """Answer; failures are pages, too.
 
         Raises:
-            ServiceError: NOT_FOUND or RATE_LIMITED for who asks for no page.
+            ServiceError: NOT_FOUND or RATE_LIMITED for callers that do not prefer a page.
         """
-        exchange: Exchange = scope["verdict"]
-        exchange.fields += _GUARDS
+        request.response_headers += _GUARDS
         if self._is_file:
-            self._throttle.count(None, scope)
-            page = await self._ask(exchange, scope)
-        elif prefers_html(scope):
-            exchange.fields.append(_VARY)
-            page = await self._page(exchange, scope)
+            if self._path not in _SHARED:
+                self._limiter.count(None, request.scope)
+            page = await self._ask(request)
         else:
-            exchange.fields.append(_VARY)
-            self._throttle.count(None, scope)
-            if self._path != _ROOT:
-                raise ServiceError("NOT_FOUND", "this is a page for browsers; /api/cli/manifest lists the routes")
-            await _send(scope, send, 200, [(b"content-type", b"application/json"), _FLEETING], INDEX)
-            return
-        headers = [(b"content-type", page.content_type), (b"cache-control", page.cache_control)]
-        await _send(scope, send, page.status, headers, page.body)
+            request.response_headers.append(_VARY)
+            if not prefers_html(request.scope):
+                return self._index(request)
+            page = await self._page(request)
+        return page_response(page, request)
 
-    async def _page(self, exchange: Exchange, scope: Scope) -> Page:
+    def _index(self, request: RequestContext) -> Response:
+        self._limiter.count(None, request.scope)
+        if self._path != _ROOT:
+            raise ServiceError(
+                "NOT_FOUND", "This path is a page for browsers. /api/cli/manifest lists the routes of the API."
+            )
+        return response(200, [JSON, _FLEETING], INDEX)
+
+    async def _page(self, request: RequestContext) -> SitePage:
         try:
-            self._throttle.count(None, scope)
-            return await self._ask(exchange, scope)
-        except ServiceError as error:
-            exchange.fields += [
-                (name.lower().encode(), value.encode("latin-1")) for name, value in error.headers.items()
+            self._limiter.count(None, request.scope)
+            return await self._ask(request)
+        except Exception as error:  # noqa: BLE001 -- a defect is logged, and shown as a page too
+            failure = public_error(error, request.request_id, request.route)
+            request.response_headers += [
+                (name.lower().encode(), value.encode("latin-1")) for name, value in failure.headers.items()
             ]
-            return self._site.refuse(error)
+            return self._site.refuse(failure)
 
-    async def _ask(self, exchange: Exchange, scope: Scope) -> Page:
-        segment = next(iter(exchange.path_params.values()), "")
-        return await self._site.answer(self._path, segment, _values(scope["query_string"]))
+    async def _ask(self, request: RequestContext) -> SitePage:
+        segment = next(iter(request.path_params.values()), "")
+        return await self._site.answer(self._path, segment, _values(request.scope["query_string"]))
+
+
+class MissingPageEndpoint(PageEndpoint):
+    """Shows browsers that a path does not exist.
+
+    Args:
+        site: The pages.
+        limiter: The request rate.
+    """
+
+    def __init__(self, site: Site, limiter: RequestLimiter) -> None:
+        super().__init__(site, "", limiter)
+
+    async def _ask(self, request: RequestContext) -> SitePage:  # noqa: ARG002
+        raise ServiceError("NOT_FOUND", "There is no page at this address.")
+
+
+def page_response(page: SitePage, request: RequestContext) -> Response:
+    """The response of a page: compressed where the browser takes that, 304 where it has the same page already."""
+    headers = [(b"cache-control", page.cache_control)]
+    if page.gzipped:
+        headers.append((b"vary", b"accept-encoding"))
+    if page.etag:
+        headers.append((b"etag", page.etag))
+        if page.etag in request.headers.get(b"if-none-match", b""):
+            return exact_response(_NOT_MODIFIED, headers)
+    headers.append((b"content-type", page.content_type))
+    if page.location:
+        headers.append((b"location", page.location))
+    body = page.body
+    accepted = request.headers.get(b"accept-encoding", b"").replace(b" ", b"")
+    if page.gzipped and b"gzip" in accepted and b"gzip;q=0" not in accepted:
+        headers.append((b"content-encoding", b"gzip"))
+        body = page.gzipped
+    return response(page.status, headers, body)
 
 
 INDEX: Final = encode(
@@ -135,7 +192,7 @@ INDEX: Final = encode(
         "health": "/readyz",
     }
 )
-"""What stands at `/` for who is no browser."""
+"""The answer at `/` to clients that are not browsers."""
 
 
 def _values(query: bytes) -> dict[str, str]:
@@ -147,24 +204,18 @@ def _values(query: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict")
     except ValueError:
-        raise ServiceError("BAD_REQUEST", "the query holds bytes that are not UTF-8") from None
+        raise ServiceError("BAD_REQUEST", "The query contains bytes that are not UTF-8.") from None
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ServiceError("BAD_REQUEST", "a parameter is given more than once")
+        raise ServiceError("BAD_REQUEST", "A parameter is given more than once.")
     return values
 
 
-async def _send(scope: Scope, send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    headers.append((b"content-length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
-
-
-def routes(site: Site, throttle: Throttle) -> Iterable[Route]:
+def routes(site: Site, limiter: RequestLimiter) -> Iterable[Route]:
     """A route for every path of a site.
 
     Args:
         site: The pages.
-        throttle: The request rate.
+        limiter: The request rate.
     """
-    return [Route(path, Browser(site, path, throttle), methods=["GET"], name=path) for path in site.paths]
+    return [Route(path, PageEndpoint(site, path, limiter), methods=["GET"], name=path) for path in site.paths]

@@ -1,4 +1,9 @@
-"""Puts the stack together: for every offer the gates it needs, in the order of `contract.md` §4."""
+"""Builds the application: every route with its gates.
+
+The order, from the outside: CORS and the limits of a request (they depend on its head alone); authentication, so that
+the rate limit knows the caller; rate limit; parameters, so that a wrong request is never charged; the number of open
+streams; payment; quota; the body. A retry of a question (`Idempotency-Key`) is answered before payment and quota.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -9,142 +14,135 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from service.access.factory import Access
 from service.access.meter import Meter
-from service.access.rate import RequestRate
-from service.access.room import Access
+from service.access.rate_limiter import FailedTokens, RateLimiter, RequestLimiter
 from service.clock import Clock
-from service.http.accept import form_of
-from service.http.anonymous import Anonymous
 from service.http.app import App
-from service.http.browser import Site
+from service.http.browser import MissingPageEndpoint, Site
 from service.http.browser import routes as browser_routes
-from service.http.cors import Cors
-from service.http.documents import Document
-from service.http.fork import Fork
-from service.http.gates.allowance import Allowance
-from service.http.gates.auth import Auth
-from service.http.gates.body import Body
-from service.http.gates.device import Device
-from service.http.gates.due import PaymentDue
-from service.http.gates.guest import Guest
-from service.http.gates.meter import Due, Metered
-from service.http.gates.network import Network
-from service.http.gates.parameters import Parameters
-from service.http.gates.pay import Checkout, Pay
-from service.http.gates.payer import Payer
-from service.http.gates.rate import Rate
-from service.http.gates.repeat import Repeat
-from service.http.gates.seats import Seats
+from service.http.documents import DocumentEndpoint, PublicDocument
+from service.http.gate import AnswerEndpoint
+from service.http.gates.anonymous import AnonymousGate, NetworkGate, PayerSignatureGate
+from service.http.gates.authentication import AuthenticationGate
+from service.http.gates.body import BodyGate
+from service.http.gates.cors import CorsGate
+from service.http.gates.idempotency import IdempotencyGate
+from service.http.gates.limits import RateLimitGate, RequestLimitsGate
+from service.http.gates.parameters import ParameterGate
+from service.http.gates.payment import PaymentGate, PaymentSetup
+from service.http.gates.quota import DeviceQuotaGate, QuotaGate, QuotaHeadersGate, Refusal
+from service.http.gates.stream_limit import StreamLimitGate
 from service.http.health import LIVE, READY, Health
-from service.http.limits import Limits
-from service.http.pages import Page
-from service.http.quota import StreamDue
-from service.http.serve import Serve
-from service.http.stream import Stream
-from service.http.tell import Tell
-from service.http.throttle import FailedTokens, Throttle
-from service.payments.room import Payments
-from service.routes.call import Asking, Bound, Endpoint, Watching
+from service.http.negotiation import form_of
+from service.http.question_response import AnonymousPaymentBranch, QuestionEndpoint, TokenBranch
+from service.http.quota_response import PaymentRequiredResponse, StreamRefusal
+from service.http.streaming import StreamEndpoint
+from service.payments.factory import Payments
+from service.routes.call import Bound, Endpoint, QuestionRoute, StreamRoute
 from service.settings import Settings
 from service.wire.ask import Question
-from service.wire.offers import Offer
+from service.wire.offer import Offer
 
 
 class Public(Struct, frozen=True):
-    """What needs no token and is no offer: documents by their paths, the probes, and what browsers are shown, if so."""
+    """Routes that need no token and are not offers: documents by path, the probes, and pages if they are served."""
 
-    documents: Mapping[str, Document]
+    documents: Mapping[str, PublicDocument]
     health: Health
     site: Site | None = None
 
 
-_TELLS_WHAT_IS_LEFT: Final = "billing.tier"
+_SHOWS_QUOTA: Final = "billing.tier"
 _TOKEN_OPTIONAL: Final = frozenset({"question", "payer"})
-"""Gates that may let a request through without a token, each by rules of its own."""
+"""Offers whose route accepts requests without a token, each by its own rules."""
 _SIGNS_IN: Final = "auth.login"
 
 
-class _Stacks:
-    """What the gates of every route share, and which of them a route needs."""
+class _Routes:
+    """Builds each route: its gates, in the order above, and its endpoint."""
 
     def __init__(self, settings: Settings, clock: Clock, access: Access, meter: Meter, payments: Payments) -> None:
         self._settings = settings
         self._clock = clock
-        self._doorkeeper = access.doorkeeper
-        self.throttle = Throttle(access.rate, settings.trusted_proxies)
-        rate = partial(RequestRate, clock, settings.rate_per_minute, settings.rate_burst)
-        self._failed = FailedTokens(rate(), rate(), self.throttle.host_of)
-        self._visitors = access.visitors
+        self._authenticator = access.authenticator
+        self.limiter = RequestLimiter(access.rate_limiter, settings.trusted_proxies)
+        rate = partial(RateLimiter, clock, settings.rate_per_minute, settings.rate_burst)
+        self._failed = FailedTokens(rate(), rate(), self.limiter.host_of)
+        self._visitors = access.anonymous
         self._meter = meter
-        self._challenger = payments.challenger
-        self._checkout = Checkout(
-            payments.till, meter, clock, settings.public_url, anonymous=settings.anonymous == "pay"
-        )
-        self._oversight = access.oversight
+        self._challenges = payments.challenges
+        anonymous = settings.anonymous == "pay"
+        self._payment = PaymentSetup(payments.checkout, meter, clock, settings.public_url, anonymous=anonymous)
+        self._stream_expiry = access.stream_expiry
 
     def route(self, offer: Offer, endpoint: Bound) -> Route:
-        """The stack of a route, whatever it answers with."""
-        if isinstance(endpoint, Asking):
-            return self._asking(offer, endpoint)
-        if isinstance(endpoint, Watching):
-            return self._watching(offer, endpoint)
-        return self._serving(offer, endpoint)
+        """The route of an offer, whatever kind of endpoint it has."""
+        if isinstance(endpoint, QuestionRoute):
+            return self._question(offer, endpoint)
+        if isinstance(endpoint, StreamRoute):
+            return self._stream(offer, endpoint)
+        return self._answer(offer, endpoint)
 
-    def _asking(self, offer: Offer, endpoint: Asking) -> Route:
-        tell = Tell(endpoint, self._settings.source, self._settings.ask_default)
-        body = Middleware(Body, Question)
-        repeat = Middleware(Repeat, self._meter.repeats, partial(form_of, default=self._settings.ask_default))
-        guest = Middleware(Guest, self.throttle, self._visitors)
-        stranger = _stacked([guest, repeat, body, Middleware(Device, offer, self._meter)], tell)
+    def _question(self, offer: Offer, endpoint: QuestionRoute) -> Route:
+        ask = QuestionEndpoint(endpoint, self._settings.source, self._settings.ask_default)
+        body = Middleware(BodyGate, Question)
+        form = partial(form_of, default=self._settings.ask_default)
+        idempotency = Middleware(IdempotencyGate, self._meter.idempotency, form)
+        anonymous = Middleware(AnonymousGate, self.limiter, self._visitors)
+        free = _stacked([anonymous, idempotency, body, Middleware(DeviceQuotaGate, offer, self._meter)], ask)
         if self._settings.anonymous == "pay":
-            due = PaymentDue(offer, self._challenger, self._settings.public_url)
-            stranger = Anonymous(stranger, Pay(_stacked([body], tell), offer, self._checkout, due))
-        fork = Fork(known=_stacked([repeat, *self._till(offer, waits=True), body], tell), stranger=stranger)
-        gates = [*self._entrance(offer), Middleware(Parameters, offer, lambda _: None)]
-        return Route(offer.path, fork, methods=[offer.method], name=offer.id, middleware=gates)
+            payment = PaymentGate(_stacked([body], ask), offer, self._payment, self._challenge(offer))
+            free = AnonymousPaymentBranch(free, payment)
+        known = _stacked([idempotency, *self._payment_and_quota_gates(offer), body], ask)
+        gates = [*self._entrance(offer), Middleware(ParameterGate, offer)]
+        return Route(offer.path, TokenBranch(known, free), methods=[offer.method], name=offer.id, middleware=gates)
 
-    def _watching(self, offer: Offer, endpoint: Watching) -> Route:
-        stream = Stream(endpoint, self._oversight, self._settings.source)
+    def _stream(self, offer: Offer, endpoint: StreamRoute) -> Route:
         gates = [
             *self._entrance(offer),
-            Middleware(Parameters, offer, endpoint.known),
-            Middleware(Seats, self._meter.streams),
-            *self._till(offer, waits=True),  # a caller whose quota is spent must not have begun to follow
+            Middleware(ParameterGate, offer, endpoint.known),
+            Middleware(StreamLimitGate, self._meter.streams),
+            *self._payment_and_quota_gates(offer),  # before the stream is joined
         ]
+        stream = StreamEndpoint(endpoint, self._stream_expiry, self._settings.source)
         return Route(offer.path, stream, methods=[offer.method], name=offer.id, middleware=gates)
 
-    def _serving(self, offer: Offer, endpoint: Endpoint) -> Route:
-        serve = Serve(offer, endpoint, self._clock, self._settings.source)
-        gates = [
-            *self._entrance(offer),
-            Middleware(Parameters, offer, serve.known),
-            *([Middleware(Payer, self._clock)] if offer.gate == "payer" else []),
-            *self._till(offer, waits=serve.waits or offer.body is not None),
-            *([] if offer.body is None else [Middleware(Body, offer.body)]),
-            *([Middleware(Network, self.throttle, self._visitors)] if offer.id == _SIGNS_IN else []),
-        ]
-        return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
+    def _answer(self, offer: Offer, function: Endpoint) -> Route:
+        endpoint = AnswerEndpoint(offer, function, self._clock, self._settings.source)
+        gates = [*self._entrance(offer), Middleware(ParameterGate, offer, endpoint.known)]
+        if offer.gate == "payer":
+            gates.append(Middleware(PayerSignatureGate, self._clock))
+        gates += self._payment_and_quota_gates(offer, endpoint if not endpoint.waits and offer.body is None else None)
+        if offer.body is not None:
+            gates.append(Middleware(BodyGate, offer.body))
+        if offer.id == _SIGNS_IN:
+            gates.append(Middleware(NetworkGate, self.limiter, self._visitors))
+        return Route(offer.path, endpoint, methods=[offer.method], name=offer.id, middleware=gates)
 
     def _entrance(self, offer: Offer) -> list[Middleware]:
-        rate = Middleware(Rate, self.throttle)
+        rate = Middleware(RateLimitGate, self.limiter)
         if offer.gate == "public":
             return [rate]
-        session_only = offer.gate == "session"
         optional = offer.gate in _TOKEN_OPTIONAL or (offer.payable and self._settings.anonymous == "pay")
-        return [
-            Middleware(Auth, self._doorkeeper, self._failed, session_only=session_only, optional=optional),
-            rate,
-        ]
+        session_only = offer.gate == "session"
+        known = {"session_only": session_only, "optional": optional}
+        return [Middleware(AuthenticationGate, self._authenticator, self._failed, **known), rate]
 
-    def _till(self, offer: Offer, *, waits: bool) -> list[Middleware]:
+    def _payment_and_quota_gates(self, offer: Offer, endpoint: AnswerEndpoint | None = None) -> list[Middleware]:
+        """The gates of payment and quota; `endpoint` is the route's if it answers from memory."""
         if not offer.counted:
-            return [Middleware(Allowance, self._meter, self._clock)] if offer.id == _TELLS_WHAT_IS_LEFT else []
-        due: Due = StreamDue(self._clock)
-        pay: list[Middleware] = []
+            shows = offer.id == _SHOWS_QUOTA
+            return [Middleware(QuotaHeadersGate, self._meter, self._clock)] if shows else []
+        refuse: Refusal = StreamRefusal(self._clock)
+        payment: list[Middleware] = []
         if offer.payable:
-            due = charge = PaymentDue(offer, self._challenger, self._settings.public_url)
-            pay = [Middleware(Pay, offer, self._checkout, charge)]
-        return [*pay, Middleware(Metered, offer, self._meter, self._clock, due, waits=waits)]
+            refuse = challenge = self._challenge(offer)
+            payment = [Middleware(PaymentGate, offer, self._payment, challenge, endpoint)]
+        return [*payment, Middleware(QuotaGate, offer, self._meter, self._clock, refuse, waits=endpoint is None)]
+
+    def _challenge(self, offer: Offer) -> PaymentRequiredResponse:
+        return PaymentRequiredResponse(offer, self._challenges, self._settings.public_url)
 
 
 def _stacked(gates: Sequence[Middleware], app: ASGIApp) -> ASGIApp:
@@ -170,18 +168,19 @@ def build_app(
         settings: Hosts, proxies, CORS, and where data comes from.
         clock: Time.
         endpoints: Offers with their bound route functions.
-        access: Who may enter, and how often.
+        access: Authentication and request rates.
         meter: Keeps the quotas.
-        payments: Writes the 402, and takes what is paid.
-        public: What needs no token and is no offer.
-
-    Returns:
-        The application.
+        payments: Challenges and payments.
+        public: Routes that need no token and are not offers.
     """
-    stacks = _Stacks(settings, clock, access, meter, payments)
-    routes = [stacks.route(offer, endpoint) for offer, endpoint in endpoints]
-    routes += [Route(path, Page(document), methods=["GET"], name=path) for path, document in public.documents.items()]
+    built = _Routes(settings, clock, access, meter, payments)
+    routes = [built.route(offer, endpoint) for offer, endpoint in endpoints]
+    for path, document in public.documents.items():
+        routes.append(Route(path, DocumentEndpoint(document), methods=["GET"], name=path))
     routes += [Route(path, public.health, methods=["GET"], name=path) for path in (LIVE, READY)]
+    missing = None
     if public.site is not None:
-        routes += browser_routes(public.site, stacks.throttle)
-    return App(routes, Limits(settings.hosts, settings.key_prefix), Cors(settings.cors_origins))
+        routes += browser_routes(public.site, built.limiter)
+        missing = MissingPageEndpoint(public.site, built.limiter)
+    limits = Middleware(RequestLimitsGate, settings.hosts, settings.key_prefix)
+    return App(routes, [Middleware(CorsGate, settings.cors_origins), limits], missing, clock)

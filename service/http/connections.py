@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
+from service.access.rate_limiter import address_in, is_within, network_of
 from service.clock import Clock
 from service.errors import ServiceError
-from service.http.throttle import address_in, is_within, network_of
 
 RESERVED_FILES: Final = 160
 """Descriptors that clients' connections leave to everything else; at most half of the limit."""
@@ -26,7 +26,7 @@ PROBES: Final = 16
 """Connections beyond the limit that may ask for probes only; taken from the reserve."""
 
 REPLACED: Final = 32
-"""Idle connections that are closed at once when all are in use: a scan costs microseconds for each connection."""
+"""Idle connections that are closed at once when all are in use: a scan takes microseconds per connection."""
 
 MOST: Final = 16_384
 """Connections of a process whatever its limit of open files: each takes some 10 KB."""
@@ -47,12 +47,12 @@ _REFUSALS: Final = {
 _log: Final = logging.getLogger("verdict.http")
 
 
-class Connection(Protocol):
-    """What is known of an open connection."""
+class OpenConnection(Protocol):
+    """An open connection."""
 
     @property
     def idle_until(self) -> float:
-        """When it is closed if nothing is asked, in the loop's time; infinite while a request is under way."""
+        """When it is closed without a request, in the loop's time; infinite while a request is running."""
 
     def discard(self) -> None:
         """Close it at once."""
@@ -72,7 +72,7 @@ class Slot:
         self._limits = limits
         self._network = network
         self.probes_only = probes_only
-        self.connection: Connection | None = None
+        self.connection: OpenConnection | None = None
 
     def release(self) -> None:
         """Free the place. Doing so again changes nothing."""
@@ -167,7 +167,7 @@ class ConnectionLimits:
             host: The peer, for the log.
 
         Returns:
-            What the peer is told, where it can be.
+            The refusal, for the peer.
         """
         self.refused[reason] += 1
         now, message = self._clock.monotonic(), _REFUSALS[reason]

@@ -1,4 +1,4 @@
-"""A deadline that is moved with every request and yet seldom touches the event loop's timers."""
+"""A deadline that moves with every request and seldom touches the event loop's timers."""
 
 import asyncio
 import math
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 
 class Deadline:
-    """Calls `expire` once when the time that was last set runs out.
+    """Calls `expire` once when the time that was set last has passed.
 
-    Moving it later costs an assignment: the timer that is already armed finds out when it fires.
+    Moving it later is one assignment: the armed timer checks the time when it fires.
 
     Args:
         loop: The loop whose time counts.
-        expire: What to do when time is up.
+        expire: Called when the time has passed.
     """
 
     __slots__ = ("_armed", "_due", "_expire", "_loop", "_timer")
@@ -25,22 +25,22 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, seconds: float) -> None:
-        """Let time run out so many seconds from now."""
+        """Expire after this many seconds."""
         self._due = self._loop.time() + seconds
         if self._due < self._armed:
             self._arm()
 
     @property
     def due(self) -> float:
-        """When time runs out, in the loop's time; infinite while it stands still."""
+        """When it expires, in the loop's time; infinite while it is not set."""
         return self._due
 
     def clear(self) -> None:
-        """Let time stand still."""
+        """Do not expire until it is set again."""
         self._due = math.inf
 
     def close(self) -> None:
-        """Give the timer up for good, and whoever it calls."""
+        """Cancel the timer for good and drop the callback."""
         self._expire = _nothing
         self._due = self._armed = math.inf
         if self._timer is not None:
@@ -67,4 +67,4 @@ class Deadline:
 
 
 def _nothing() -> None:
-    """Nobody is left to be called."""
+    """The callback of a closed deadline."""

@@ -13,10 +13,14 @@ from msgspec import Struct
 
 from service import __version__
 from service.access.quota import PER_DAY, STARTER
+from service.http.gate import RouteEndpoint
 from service.http.openapi import document as openapi
-from service.payments.challenge import Challenger
+from service.http.request import RequestContext
+from service.http.response import Response, response
+from service.payments.challenge import ChallengeBuilder
 from service.wire.manifest import Anonymous, ParameterRow
-from service.wire.offers import OFFERS, QUESTION, Gate, Offer
+from service.wire.offer import Gate, Offer
+from service.wire.offers import OFFERS, QUESTION
 from service.wire.payment import SettlementKind
 from service.wire.schema import body_rows, parameter_rows
 
@@ -28,7 +32,23 @@ ROBOTS: Final = b"User-agent: *\nAllow: /\nDisallow: /api/\nDisallow: /auth/\nDi
 """The API itself is not for crawlers: it is metered. What describes it is. A coin's page changes each moment."""
 
 
-class Document(Struct, frozen=True):
+class DocumentEndpoint(RouteEndpoint):
+    """Answers with a document that never changes while the service runs.
+
+    Args:
+        document: Media type and bytes.
+    """
+
+    def __init__(self, document: "PublicDocument") -> None:
+        headers = [(b"content-type", document.content_type), (b"cache-control", b"public, max-age=300")]
+        self._response = response(200, headers, document.body)
+
+    def respond(self, request: RequestContext) -> Response:  # noqa: ARG002
+        """The document."""
+        return self._response
+
+
+class PublicDocument(Struct, frozen=True):
     """A public document: media type and bytes."""
 
     content_type: bytes
@@ -36,13 +56,13 @@ class Document(Struct, frozen=True):
 
 
 def build(
-    base_url: str, challenger: Challenger, settlement: SettlementKind, anonymous: Anonymous = "login"
-) -> Mapping[str, Document]:
+    base_url: str, challenges: ChallengeBuilder, settlement: SettlementKind, anonymous: Anonymous = "login"
+) -> Mapping[str, PublicDocument]:
     """Build every document.
 
     Args:
         base_url: Scheme and host that callers use.
-        challenger: Knows the terms of payment.
+        challenges: Knows the terms of payment.
         settlement: How payments are settled.
         anonymous: What callers without a token can do on priced routes.
 
@@ -50,14 +70,14 @@ def build(
         Path → document, to be answered to GET and HEAD.
     """
     return {
-        "/openapi.json": Document(JSON, openapi(base_url, anonymous=anonymous)),
-        "/llms.txt": Document(MARKDOWN, _llms(base_url, settlement, anonymous).encode()),
-        "/.well-known/x402": Document(JSON, _x402(base_url, challenger, settlement, anonymous)),
-        "/robots.txt": Document(TEXT, ROBOTS),
+        "/openapi.json": PublicDocument(JSON, openapi(base_url, anonymous=anonymous)),
+        "/llms.txt": PublicDocument(MARKDOWN, _llms(base_url, settlement, anonymous).encode()),
+        "/.well-known/x402": PublicDocument(JSON, _x402(base_url, challenges, settlement, anonymous)),
+        "/robots.txt": PublicDocument(TEXT, ROBOTS),
     }
 
 
-def _x402(base_url: str, challenger: Challenger, settlement: SettlementKind, anonymous: Anonymous) -> bytes:
+def _x402(base_url: str, challenges: ChallengeBuilder, settlement: SettlementKind, anonymous: Anonymous) -> bytes:
     payable = [offer for offer in OFFERS if offer.payable]
     return msgspec.json.encode(
         {
@@ -73,7 +93,7 @@ def _x402(base_url: str, challenger: Challenger, settlement: SettlementKind, ano
                     "method": offer.method,
                     "template": offer.path,
                     "description": offer.summary,
-                    "accepts": challenger.terms(offer),
+                    "accepts": challenges.terms(offer),
                 }
                 for offer in payable
             ],
@@ -96,6 +116,7 @@ def _llms(base_url: str, settlement: SettlementKind, anonymous: Anonymous) -> st
         ("Data routes", lambda offer: offer.counted and offer is not QUESTION),
         ("Free routes", lambda offer: not offer.counted and offer.envelope),
         ("Identity", lambda offer: offer.path.startswith(("/api/auth/", "/api/keys"))),
+        ("Alerts", lambda offer: offer.path.startswith("/api/alerts")),
         ("Receipts", lambda offer: offer.path.startswith("/api/receipts")),
     )
     lists = [
@@ -181,9 +202,9 @@ def _line(base_url: str, offer: Offer) -> str:
         f"refreshed every {offer.refresh_seconds} s" if offer.refresh_seconds else "",
         _CALLERS[offer.gate],
     ]
-    told = "; ".join(filter(None, facts))
+    shown = "; ".join(filter(None, facts))
     return (
-        f"- [{offer.method} {offer.path}]({_example(base_url, offer)}): {offer.summary}{f' ({told})' if told else ''}"
+        f"- [{offer.method} {offer.path}]({_example(base_url, offer)}): {offer.summary}{f' ({shown})' if shown else ''}"
     )
 
 

@@ -1,25 +1,28 @@
-"""Whether the process lives, and whether it can answer: what load balancers and `make run` ask."""
+"""Liveness and readiness probes."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
 from msgspec import json
-from starlette.types import Receive, Scope, Send
+
+from service.http.gate import RouteEndpoint
+from service.http.request import RequestContext
+from service.http.response import JSON, Response, response
 
 LIVE: Final = "/healthz"
 READY: Final = "/readyz"
 
 Check = Callable[[], Mapping[str, object]]
-"""Looks at one room; its `ready` says whether that room can answer, the rest says why not."""
+"""State of one component; `ready` says whether it can answer, the rest why not."""
 
 
-class Health:
+class Health(RouteEndpoint):
     """Answers `/healthz` (200 while the process serves) and `/readyz` (200 once every check is ready, else 503).
 
     Args:
-        checks: Room → its check. Checks answer from memory.
-        details: Rooms that are shown but not waited for.
+        checks: Component → its check, from memory.
+        details: Components that are reported but not required.
     """
 
     def __init__(self, checks: Mapping[str, Check], details: Mapping[str, Check] = MappingProxyType({})) -> None:
@@ -31,25 +34,16 @@ class Health:
         """Whether every check is."""
         return all(check().get("ready") for check in self._checks.values())
 
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+    def respond(self, request: RequestContext) -> Response:
         """Answer with one JSON object."""
         body: dict[str, object] = {"live": True}
+        headers = [JSON, (b"cache-control", b"no-store")]
         status = 200
-        if scope["path"] == READY:
-            found = {room: check() for room, check in self._checks.items()}
+        if request.scope["path"] == READY:
+            found = {name: check() for name, check in self._checks.items()}
             ready = all(check.get("ready") for check in found.values())
-            body = {"ready": ready, **found, **{room: check() for room, check in self._details.items()}}
-            status = 200 if ready else 503
-        await _answer(send, status, json.encode(body), head=scope["method"] == "HEAD")
-
-
-async def _answer(send: Send, status: int, body: bytes, *, head: bool) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"cache-control", b"no-store"),
-    ]
-    if status == 503:  # noqa: PLR2004 - the status itself
-        headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if head else body})
+            body = {"ready": ready, **found, **{name: check() for name, check in self._details.items()}}
+            if not ready:
+                status = 503
+                headers.append((b"retry-after", b"1"))
+        return response(status, headers, json.encode(body))

@@ -13,8 +13,9 @@ from service import __version__
 from service.errors import STATUS
 from service.wire.ask import Failed
 from service.wire.envelope import BareMeta, Failure, Meta
-from service.wire.manifest import Anonymous
-from service.wire.offers import OFFERS, Gate, Offer
+from service.wire.manifest import Anonymous, Manifest, ManifestAuth
+from service.wire.offer import Gate, Offer
+from service.wire.offers import OFFERS
 from service.wire.payment import BareChallengeV1, BareChallengeV2, ChallengeV1, ChallengeV2
 from service.wire.schema import JsonSchema, components, parameter_rows
 
@@ -295,13 +296,13 @@ def _schemas(offers: Sequence[Offer]) -> dict[str, Any]:
     bodies = [offer.body for offer in offers if offer.body]
     results = [result for offer in offers for result in (offer.result, *offer.results)]
     bare = (Failed, BareChallengeV1, BareChallengeV2) if any(offer.bare_errors for offer in offers) else ()
-    always = (Meta, BareMeta, Failure, ChallengeV1, ChallengeV2)
+    always = (Meta, BareMeta, Failure, ManifestAuth, ChallengeV1, ChallengeV2)
     _, schemas = components(dict.fromkeys((*results, *bodies, *always, *bare)))
     return schemas | {f"{offer.result.__name__}Envelope": _envelope(offer) for offer in offers if offer.envelope}
 
 
 def _kinds(offer: Offer) -> list[JsonSchema]:
-    return [_reference(kind.__name__) for kind in (offer.result, *offer.results)]
+    return [_reference(kind.__name__) for kind in dict.fromkeys((offer.result, *offer.results))]
 
 
 def _reference(name: str) -> JsonSchema:
@@ -317,6 +318,7 @@ def _envelope(offer: Offer) -> JsonSchema:
             "schemaVersion": {"const": 1},
             "data": {"anyOf": kinds} if offer.results else kinds[0],
             "meta": {"$ref": f"#/components/schemas/{meta}"},
+            **({"auth": _reference(ManifestAuth.__name__)} if offer.result is Manifest else {}),
         },
         "required": ["schemaVersion", "data", "meta"],
         "additionalProperties": False,

@@ -1,7 +1,7 @@
 """The reading half of a connection: the parser's callbacks, the limits of a request, the ASGI scope of its head.
 
-The parser (llhttp) refuses most malformed messages by itself. What it lets through is refused here: transfer encodings
-other than one `chunked`, HTTP versions other than 1.0 and 1.1, fragments, trailers among headers, what never ends.
+The parser (llhttp) refuses most malformed messages. Refused here: transfer encodings other than one `chunked`, HTTP
+versions other than 1.0 and 1.1, fragments, trailers among headers, and messages that never end.
 """
 
 import re
@@ -13,14 +13,14 @@ import msgspec
 from starlette.types import Scope
 
 from service.errors import ServiceError
-from service.http import errors
+from service.http.response import METHODS
 
 NOTHING: Final = 0
 HEAD: Final = 1
 BODY: Final = 2
 
 _SLICE: Final = 8 * 1024
-"""What is parsed at once, so that no piece of a message outgrows its bound by more, however much arrives together."""
+"""Bytes that are parsed at once, so that no part of a message exceeds its limit by more."""
 
 _ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
 _ABSOLUTE: Final = re.compile(rb"https?://([^/?#@]+)(/[^?#]*)?(\?[^#]*)?\Z", re.IGNORECASE)
@@ -31,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     `idle_s` runs on a connection without a request, `head_s` and `body_s` from the first byte of each, `stall_s` while
     a reader takes nothing, `linger_s` while a refused peer may still read why. `raw_head_bytes` and `raw_body_bytes`
-    bound what may arrive before the parser says anything of it (a header or chunk extension without an end).
+    limit what may arrive before the parser reports anything (a header or chunk extension without an end).
     """
 
     idle_s: float = 10.0
@@ -49,7 +49,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Sink(Protocol):
-    """Who is told what was read."""
+    """Receives what was read."""
 
     def request_begun(self, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
         """A head is complete."""
@@ -61,12 +61,12 @@ class Sink(Protocol):
         """The request is complete."""
 
 
-class Reader:
+class RequestReader:
     """Parses what a connection receives. The callbacks are named as httptools wants them.
 
     Args:
         limits: What a peer may send.
-        sink: Told of requests.
+        sink: Receives requests.
         peer: The part of the scope that is the connection's: `server`, `client`, `scheme`.
 
     Attributes:
@@ -87,7 +87,7 @@ class Reader:
 
     @property
     def path(self) -> bytes:
-        """The path of the message that is being read, as it was sent; nothing while it may go on."""
+        """The path of the message that is being read, as it was sent; empty while it is incomplete."""
         named = self._target if self.phase == BODY or self._fields else b""
         absolute = _ABSOLUTE.match(named)
         return ((absolute[2] or b"/") if absolute else named).partition(b"?")[0]
@@ -100,25 +100,22 @@ class Reader:
         """
         if len(data) > _SLICE:
             for start in range(0, len(data), _SLICE):
-                self._parse(data[start : start + _SLICE])
-        else:
-            self._parse(data)
-
-    def close(self) -> None:
-        """Let go of parser and sink, which both lead back here."""
-        del self._parser, self._sink
-
-    def _parse(self, data: bytes) -> None:
+                self.feed(data[start : start + _SLICE])
+            return
         turns = self.turns
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade()
-            self._parse(data[upgrade.args[0] :])
+            self.feed(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             raise _reason(error) from None
         if turns == self.turns and self.phase != NOTHING:
             self._bound(len(data))
+
+    def close(self) -> None:
+        """Drop parser and sink: they refer back to the reader."""
+        del self._parser, self._sink
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -138,10 +135,10 @@ class Reader:
         """
         self._target += piece
         if len(self._target) > self._limits.target_bytes:
-            raise ServiceError("URI_TOO_LONG", f"a request target has at most {self._limits.target_bytes} bytes")
+            raise ServiceError("URI_TOO_LONG", f"A request target may have {self._limits.target_bytes} bytes.")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, or a trailer, which counts and is not kept.
+        """Take a header, or a trailer, which counts to the limits and is dropped.
 
         Raises:
             ServiceError: HEADERS_TOO_LARGE; BAD_REQUEST or PAYLOAD_TOO_LARGE for what the header says.
@@ -153,7 +150,7 @@ class Reader:
         if self._field_bytes > self._limits.header_bytes or len(fields) > self._limits.headers:
             raise ServiceError(
                 "HEADERS_TOO_LARGE",
-                f"headers take at most {self._limits.header_bytes} bytes and {self._limits.headers} lines",
+                f"Headers may have {self._limits.header_bytes} bytes and {self._limits.headers} lines.",
             )
         if name in _FRAMING:
             _FRAMING[name](self, value)
@@ -162,8 +159,8 @@ class Reader:
         """Hand the request on.
 
         Raises:
-            ServiceError: METHOD_NOT_ALLOWED for CONNECT; BAD_REQUEST for a version, a target or a framing that is not
-                to be trusted.
+            ServiceError: METHOD_NOT_ALLOWED for CONNECT; BAD_REQUEST for a version, a target or a framing that
+                is ambiguous.
         """
         if self._resuming:
             self._turn(BODY)
@@ -173,10 +170,10 @@ class Reader:
         method = parser.get_method().decode("ascii")
         self._upgrading = parser.should_upgrade()
         if method == "CONNECT":
-            raise ServiceError("METHOD_NOT_ALLOWED", "this service is not a proxy", headers={"Allow": errors.METHODS})
+            raise ServiceError("METHOD_NOT_ALLOWED", "This service is not a proxy.", headers={"Allow": METHODS})
         modern = version == "1.1"
         if not modern and (version != "1.0" or self._chunked):
-            raise ServiceError("BAD_REQUEST", "this service speaks HTTP/1.1, and HTTP/1.0 without transfer encodings")
+            raise ServiceError("BAD_REQUEST", "Use HTTP/1.1, or HTTP/1.0 without a transfer encoding.")
         target = self._target if self._target[:1] == b"/" else self._origin_form(method)
         raw_path, _, query = target.partition(b"?")
         path = raw_path.decode("ascii")
@@ -226,10 +223,10 @@ class Reader:
             return self._target
         absolute = _ABSOLUTE.match(self._target)
         if absolute is None:
-            raise ServiceError("BAD_REQUEST", "the request target is neither a path nor an http URL")
+            raise ServiceError("BAD_REQUEST", "The request target must be a path or an http URL.")
         authority, path, query = absolute.groups()
         if [value.lower() for name, value in self._fields if name == b"host"] != [authority.lower()]:
-            raise ServiceError("BAD_REQUEST", "the request target and the Host header name different hosts")
+            raise ServiceError("BAD_REQUEST", "The request target and the Host header name different hosts.")
         return (path or b"/") + (query or b"")
 
     def _take_length(self, value: bytes) -> None:
@@ -239,26 +236,26 @@ class Reader:
 
     def _take_encoding(self, value: bytes) -> None:
         if self._chunked or value.strip().lower() != b"chunked":
-            raise ServiceError("BAD_REQUEST", "the one transfer encoding that is understood is chunked, once")
+            raise ServiceError("BAD_REQUEST", "Only a single `Transfer-Encoding: chunked` is supported.")
         self._chunked = True
 
     def _take_expectation(self, value: bytes) -> None:
         if value.lower() != b"100-continue":
-            raise ServiceError("BAD_REQUEST", "the one expectation that can be met is 100-continue")
+            raise ServiceError("BAD_REQUEST", "Only `Expect: 100-continue` is supported.")
         self._expects_continue = True
 
     def _too_large(self) -> ServiceError:
-        return ServiceError("PAYLOAD_TOO_LARGE", f"a request body has at most {self._limits.body_bytes} bytes")
+        return ServiceError("PAYLOAD_TOO_LARGE", f"A request body may have {self._limits.body_bytes} bytes.")
 
     def _bound(self, arrived: int) -> None:
         self._raw_bytes += arrived
         if self.phase == HEAD and self._raw_bytes > self._limits.raw_head_bytes:
-            raise ServiceError("HEADERS_TOO_LARGE", "the request's head does not end")
+            raise ServiceError("HEADERS_TOO_LARGE", "The request's head is too long.")
         if self._raw_bytes > self._limits.raw_body_bytes:
-            raise ServiceError("PAYLOAD_TOO_LARGE", "the request's body does not end")
+            raise ServiceError("PAYLOAD_TOO_LARGE", "The request's body is too long.")
 
     def _ignore_upgrade(self) -> None:
-        """Go on in HTTP/1.1 (RFC 9110 §7.8); the parser cannot, so a new one is shown the framing of what follows."""
+        """Ignore `Upgrade` (RFC 9110 §7.8). The parser cannot go on, so a new one gets the framing of what follows."""
         framing = b"transfer-encoding: chunked" if self._chunked else b"content-length: %d" % self._length
         self._upgrading = False
         self._resuming = True
@@ -268,13 +265,13 @@ class Reader:
 
 
 _FRAMING: Final = {
-    b"content-length": Reader._take_length,  # noqa: SLF001
-    b"transfer-encoding": Reader._take_encoding,  # noqa: SLF001
-    b"expect": Reader._take_expectation,  # noqa: SLF001
+    b"content-length": RequestReader._take_length,  # noqa: SLF001
+    b"transfer-encoding": RequestReader._take_encoding,  # noqa: SLF001
+    b"expect": RequestReader._take_expectation,  # noqa: SLF001
 }
 
 
-def _parser(reader: Reader) -> Any:
+def _parser(reader: RequestReader) -> Any:
     parser = httptools.HttpRequestParser(reader)
     # What follows a request that closes the connection is ignored: the answer must still go out.
     parser.set_dangerous_leniencies(lenient_data_after_close=True)
@@ -282,7 +279,7 @@ def _parser(reader: Reader) -> Any:
 
 
 def _reason(error: Exception) -> ServiceError:
-    """What a failure inside the parser means: our own refusal from a callback, or the parser's complaint."""
+    """The error for a failure inside the parser: a callback's own refusal, or a malformed message."""
     if isinstance(error.__context__, ServiceError):
         return error.__context__
-    return ServiceError("BAD_REQUEST", f"malformed HTTP request: {error}")
+    return ServiceError("BAD_REQUEST", f"Malformed HTTP request: {str(error).rstrip('.')}.")

@@ -1,89 +1,131 @@
-"""Binance in Hyperliquid's place: the same coins, found by ticker and unit, and believed only where prices agree."""
+"""The second venue, Binance: stands in while Hyperliquid fails, and confirms its values.
+
+A contract is found by ticker, and used only if its price agrees with the last known one.
+"""
 
 import logging
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, Clock
-from service.market.observed import History, Quote
-from service.market.plausibility import Second, are_many, is_same_asset
-from service.market.plausibility_rules import Reason
-from service.market.sources.binance import Binance, Contract, Mark
-from service.upstream.failure import UpstreamError
+from service.market.models import BarBatch, Quote
+from service.market.plausibility.quotes import SecondQuote, are_many, is_same_asset
+from service.market.plausibility.rules import RejectReason
+from service.market.sources.binance import Binance, Contract, MarkPrice
+from service.upstream.failures import UpstreamError
 from service.upstream.session import UpstreamSession
+
+
+class SecondVenueApi(Protocol):
+    """A venue that can stand in."""
+
+    @property
+    def name(self) -> str:
+        """Name of the venue in answers (`binance`)."""
+
+    async def prices(self) -> Mapping[str, SecondQuote]:
+        """Price and funding of all its coins by ticker, to compare with; a ticker may be another asset's.
+
+        Raises:
+            UpstreamError: If there is no valid answer.
+        """
+
+    async def quotes(self, known: Mapping[str, Quote]) -> Sequence[Quote]:
+        """Price and funding of the coins it has.
+
+        Args:
+            known: The last quotes of all coins by ticker; its prices must agree with them.
+
+        Returns:
+            Those quotes with this venue's values, all of one time. Venue symbols stay the first venue's.
+
+        Raises:
+            UpstreamError: If there is no valid answer.
+        """
+
+    async def daily_bars(self, symbol: str, start_ms: int) -> BarBatch | None:
+        """Closed daily bars of a coin; null if it does not have the coin.
+
+        Args:
+            symbol: Ticker.
+            start_ms: Open time of the first bar wanted.
+
+        Raises:
+            UpstreamError: If there is no valid answer.
+        """
+
 
 FALLBACK_VENUE: Final = "binance"
 
-OLDEST_KNOWN_MS: Final = DAY_MS
-"""An older price vouches for nobody."""
+OLDEST_PRICE_MS: Final = DAY_MS
+"""Older prices cannot identify an asset."""
 
-VOUCHED_FOR_MS: Final = HOUR_MS
-"""A contract that was vouched for stays the same asset for so long, however far prices move meanwhile."""
+MATCH_VALID_MS: Final = HOUR_MS
+"""A contract that matched stays the same asset for this long, however far prices move."""
 
 _OK: Final = 200
-_THOUSAND: Final = "1000"
 _log: Final = logging.getLogger("verdict.market")
 
 
-class Vouching:
-    """Whether a contract is on the asset its ticker says: by agreement with the last price known of that asset.
+class PriceMatcher:
+    """Decides whether a contract is on the asset of its ticker: its price must agree with the last known one.
 
     Args:
-        clock: How old that price is.
+        clock: Age of the known price.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._others: set[str] = set()
-        self._vouched_ms: dict[str, int] = {}
+        self._matched_ms: dict[str, int] = {}
 
-    def holds(self, asset: str, price: float | None, price_ms: int | None, contract: str, theirs: float) -> bool:
-        """Whether the last known price vouches for the contract. Another asset is logged once.
+    def matches(self, asset: str, price: float | None, price_ms: int | None, contract: str, theirs: float) -> bool:
+        """Whether the last known price identifies the contract. A mismatch is logged once.
 
         Args:
             asset: Its ticker, for the log.
-            price: The last one known, USD, whoever told it: a venue that was vouched for vouches in turn.
-            price_ms: When that was.
+            price: The last known price, USD, of any matched venue.
+            price_ms: Time of that price.
             contract: The other venue's symbol.
             theirs: Its price, USD.
         """
         now_ms = self._clock.now_ms()
-        if price is None or price_ms is None or price_ms < now_ms - OLDEST_KNOWN_MS:
+        if price is None or price_ms is None or price_ms < now_ms - OLDEST_PRICE_MS:
             return False
         if is_same_asset(price, theirs):
-            self._vouched_ms[contract] = now_ms
+            self._matched_ms[contract] = now_ms
             return True
-        if now_ms - self._vouched_ms.get(contract, 0) <= VOUCHED_FOR_MS:
+        if now_ms - self._matched_ms.get(contract, 0) <= MATCH_VALID_MS:
             return True
         if contract not in self._others:
             self._others.add(contract)
-            said = {"asset": asset, "contract": contract, "price": price, "theirs": theirs}
-            _log.warning("the same ticker, another asset", extra=said)
+            extra = {"asset": asset, "contract": contract, "price": price, "theirs": theirs}
+            _log.warning("Contract ignored: another asset has the same ticker.", extra=extra)
         return False
 
 
 class BinanceFallback:
-    """Answers for the coins that Binance has too.
+    """Provides quotes and bars of the coins that Binance has too.
 
     Args:
         session: Open session to the venue.
-        clock: All of its time.
+        clock: Time source.
     """
 
     name = FALLBACK_VENUE
 
     def __init__(self, session: UpstreamSession, clock: Clock) -> None:
         self._source = Binance(session, clock)
-        self._vouching = Vouching(clock)
+        self._matcher = PriceMatcher(clock)
         self._same: dict[str, Contract] = {}
 
-    async def prices(self) -> dict[str, Second]:
-        """Price and funding of every coin contract by ticker, which may be another asset's: to compare with.
+    async def prices(self) -> dict[str, SecondQuote]:
+        """Price and funding of every coin contract by ticker, to compare with; it may be another asset.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         contracts = coins_of(await self._source.contracts())
         marks = await self._source.marks()
@@ -97,13 +139,13 @@ class BinanceFallback:
         """Price and funding of the coins it has.
 
         Args:
-            known: The last quotes of all coins by ticker: what their prices must agree with.
+            known: The last quotes of all coins by ticker; its prices must agree with them.
 
         Returns:
-            Those quotes, with what this venue shows, all of one time.
+            Those quotes with this venue's values, all of one time.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         contracts = coins_of(await self._source.contracts())
         marks = await self._source.marks()
@@ -113,35 +155,35 @@ class BinanceFallback:
             mark = marks.rows.get(contract.symbol) if contract else None
             if contract is None or mark is None:
                 continue
-            if not self._vouching.holds(symbol, quote.price, quote.price_ms, contract.symbol, mark.price):
+            if not self._matcher.matches(symbol, quote.price, quote.price_ms, contract.symbol, mark.price):
                 self._same.pop(symbol, None)
                 others += quote.price is not None
                 continue
             self._same[symbol] = contract
-            found.append(stand_in(quote, contract, mark, marks.observed_ms))
+            found.append(fallback_quote(quote, contract, mark, marks.observed_ms))
         if are_many(others, others + len(found)):
-            raise UpstreamError(self.name, _OK, f"quarantined: {Reason.COINS_LEAPING}".encode())
+            raise UpstreamError(self.name, _OK, f"quarantined: {RejectReason.COINS_LEAPING}".encode())
         return found
 
-    async def daily_bars(self, symbol: str, start_ms: int) -> History | None:
-        """Closed daily bars of a coin; null where the last round of quotes did not find it to be the same.
+    async def daily_bars(self, symbol: str, start_ms: int) -> BarBatch | None:
+        """Closed daily bars of a coin; null if the last quotes did not match it.
 
         Args:
             symbol: Canonical ticker.
-            start_ms: Open of the first bar wanted.
+            start_ms: Open time of the first bar wanted.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         contract = self._same.get(symbol)
         return await self._source.bars(contract.symbol, "1d", start_ms) if contract else None
 
 
-def stand_in(quote: Quote, contract: Contract, mark: Mark, observed_ms: int) -> Quote:
-    """A quote with what the other venue shows in its place.
+def fallback_quote(quote: Quote, contract: Contract, mark: MarkPrice, observed_ms: int) -> Quote:
+    """A quote with the other venue's values.
 
-    What is comparable between venues stands in: price, funding, the price a day before, and the day's volume, which is
-    then that venue's. Open interest is not: what is held elsewhere is another quantity, so it is unknown meanwhile.
+    Price, funding, the price a day before, and the day's volume are comparable between venues. Open interest is not,
+    so it is null meanwhile.
     """
     shown = replace(
         quote,
@@ -158,21 +200,16 @@ def stand_in(quote: Quote, contract: Contract, mark: Mark, observed_ms: int) -> 
     return replace(shown, funding=hourly, funding_ms=observed_ms, interval_hours=contract.interval_hours)
 
 
-def second_of(contract: Contract, mark: Mark, observed_ms: int) -> Second:
-    """What the other venue shows of a contract, to compare with; funding by the hour."""
+def second_of(contract: Contract, mark: MarkPrice, observed_ms: int) -> SecondQuote:
+    """The other venue's values of a contract, to compare with; funding per hour."""
     funding = None if mark.funding is None else mark.funding / contract.interval_hours
-    return Second(mark.price, funding, observed_ms, mark.volume_usd)
+    return SecondQuote(mark.price, funding, observed_ms, mark.volume_usd)
 
 
 def coins_of(contracts: Mapping[str, Contract]) -> dict[str, Contract]:
-    """The perpetuals on coins by our ticker, same unit: `BTCUSDT` is BTC, `1000PEPEUSDT` KPEPE, a thousand PEPE."""
+    """Perpetuals on coins by our ticker: `BTCUSDT` is BTC, `1000PEPEUSDT` is PEPE."""
     return {
-        _ticker(contract.base): contract
+        contract.base.upper(): contract
         for contract in contracts.values()
         if contract.kind == "PERPETUAL" and contract.underlying == "COIN"
     }
-
-
-def _ticker(base: str) -> str:
-    rest = base.removeprefix(_THOUSAND)
-    return (f"K{rest}" if rest != base and rest[:1].isalpha() else base).upper()

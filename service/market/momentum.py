@@ -1,7 +1,7 @@
-"""Momentum of funding: what each coin's perpetual paid in a day, in a week, and how rare the newest payment is.
+"""Funding momentum: what each coin's perpetual paid over a day and a week, and how rare the newest payment is.
 
-Added up by the store itself, on a thread of its own, and only of coins that have paid since the last look: the payments
-of a whole market are half a million rows, those of one coin's month some seven hundred.
+The database adds up on its own thread, only for coins with new payments: the market has half a million payments, one
+coin's month some seven hundred.
 """
 
 from collections.abc import Callable
@@ -11,24 +11,24 @@ from msgspec import Struct
 
 from service.analytics.funding import LEAST_ROWS, mid_rank
 from service.clock import DAY_MS, HOUR_MS
-from service.market.freshness import Limits
-from service.market.shelf import Drawer
+from service.market.freshness import AgeLimits
 from service.storage.database import Database
+from service.storage.documents import Document
 from service.storage.engine import Connection
 from service.units import apr_pct
 from service.wire.envelope import encode
 
 MOMENTUM: Final = "market.momentum"
-"""The document's name on the shelf."""
+"""Name of the document."""
 
-PAID: Final = Limits(stale=3 * HOUR_MS, gone=48 * HOUR_MS)
-"""Payments, from the newest: an hour's is asked for within half an hour, so after three hours some have been missed."""
+PAID: Final = AgeLimits(stale=3 * HOUR_MS, gone=48 * HOUR_MS)
+"""Age limits of payments, from the newest: they arrive within half an hour, so after three hours some are missing."""
 
 WINDOW_MS: Final = 30 * DAY_MS
-"""What the newest payment is ranked within."""
+"""Window in which the newest payment is ranked."""
 
 LEAST_HOURS: Final = 24
-"""Hours of payments under which a coin has no momentum: it would be compared with itself."""
+"""With fewer hours of payments a coin has no momentum."""
 
 _WEEK_MS: Final = 7 * DAY_MS
 
@@ -61,12 +61,15 @@ _SUMS: Final = """
 
 
 class Momentum(Struct, frozen=True, array_like=True):
-    """What a coin's perpetual paid lately, positive where longs paid.
+    """What a coin's perpetual paid recently; positive means longs pay.
 
-    `newest_ms` is its newest payment, from which all windows count back. `apr_24h` and `apr_7d` are means over the
-    hours of a day and of a week (fewer, where fewer are there), percent a year. `percentile_30d` ranks the newest
-    payment among those of the 30 days before it, 0 to 100, equal ones counting half; null under a week of them.
-    `payments` is how many there were in those 30 days.
+    Attributes:
+        newest_ms: Time of the newest payment, from which all windows count back.
+        apr_24h: Mean over the hours of a day (fewer if fewer are known), percent per year.
+        apr_7d: The same over a week.
+        percentile_30d: Rank of the newest payment among those of the 30 days before, 0 to 100, equal ones counting
+            half; null with less than a week of them.
+        payments: Number of payments in those 30 days.
     """
 
     newest_ms: int
@@ -76,76 +79,76 @@ class Momentum(Struct, frozen=True, array_like=True):
     payments: int
 
 
-class Momenta(Struct, frozen=True):
-    """Momentum by ticker, of every listed coin that has at least a day of payments."""
+class MomentumTable(Struct, frozen=True):
+    """Momentum by ticker, of every listed coin with at least a day of payments."""
 
     coins: dict[str, Momentum]
 
 
-class MomentumDesk:
-    """Tells a coin's momentum, in any process.
+class MomentumService:
+    """Reads a coin's momentum, in any process.
 
     Args:
-        drawer: Where the leader puts them.
+        document: Written by the leader.
     """
 
-    def __init__(self, drawer: Drawer[Momenta]) -> None:
-        self._drawer = drawer
+    def __init__(self, document: Document[MomentumTable]) -> None:
+        self._document = document
 
     def of(self, symbol: str) -> Momentum | None:
-        """The momentum of a canonical ticker, whatever its age; the same object for as long as it stays the same."""
-        value = self._drawer.now.value
+        """Momentum of a canonical ticker, whatever its age; the same object while it does not change."""
+        value = self._document.current.value
         return None if value is None else value.coins.get(symbol)
 
     @property
     def revision(self) -> int:
-        """Another number whenever a momentum is another."""
-        return self._drawer.now.revision
+        """Changes whenever any momentum changes."""
+        return self._document.current.revision
 
     def known(self) -> int:
-        """How many coins' momentum is known."""
-        value = self._drawer.now.value
+        """Number of coins with momentum."""
+        value = self._document.current.value
         return 0 if value is None else len(value.coins)
 
 
 class MomentumRefresh:
-    """Adds up what was paid since the last look, one round at a time, in the process that leads.
+    """Adds up new payments, in the process that leads.
 
     Args:
-        database: Where payments are.
-        drawer: Where momenta are put.
-        origin: Which history the store is meant to hold at this moment; a replay's changes at midnight.
+        database: Holds payments.
+        document: Result.
+        origin: The dataset that the store should hold now; a replay's changes at midnight.
     """
 
-    def __init__(self, database: Database, drawer: Drawer[Momenta], origin: Callable[[], str]) -> None:
+    def __init__(self, database: Database, document: Document[MomentumTable], origin: Callable[[], str]) -> None:
         self._database = database
-        self._drawer = drawer
+        self._document = document
         self._origin = origin
-        self._of = ""
+        self._bound_origin = ""
         self._seen: dict[str, int] = {}
 
     async def round(self) -> None:
-        """Look once; without new payments that is one small read.
+        """Add up new payments; without any it is one small read.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if the store could not be used; the next round looks at the same payments again.
+            ServiceError: `UNAVAILABLE` if the store cannot be used; the next round reads the same payments again.
         """
         origin = self._origin()
-        seen = self._seen if self._of == origin else {}
+        seen = self._seen if self._bound_origin == origin else {}
         newest, found = await self._database.inspect(lambda connection: _look(connection, origin, seen))
         if not newest:
             return
-        kept = self._drawer.now
-        known = kept.value.coins if kept.value is not None and kept.origin == origin else {}
+        current = self._document.current
+        known = current.value.coins if current.value is not None and current.origin == origin else {}
         stay = {symbol: known[symbol] for symbol in known.keys() & newest.keys() if seen.get(symbol) == newest[symbol]}
         coins = stay | found
         if coins != known:
-            await self._drawer.put(origin, Momenta(coins), max(newest.values()))
-        self._of, self._seen = origin, newest
+            await self._document.put(origin, MomentumTable(coins), max(newest.values()))
+        self._bound_origin, self._seen = origin, newest
 
 
 def _look(connection: Connection, origin: str, seen: dict[str, int]) -> tuple[dict[str, int], dict[str, Momentum]]:
-    """When each listed coin last paid, and the momenta of those that have paid since they were seen."""
+    """Newest payment of each listed coin, and momentum of the coins that have new ones."""
     rows = connection.execute(_NEWEST, (origin,)).fetchall()
     moved = {symbol: coin for symbol, coin, newest_ms in rows if seen.get(symbol) != newest_ms}
     found = _add_up(connection, moved) if moved else {}
@@ -162,10 +165,10 @@ def _add_up(connection: Connection, coins: dict[str, str]) -> dict[str, Momentum
 
 
 def _apr(paid: float, hours: float) -> float:
-    return apr_pct(paid / hours) + 0.0  # a negative zero, which JSON would show, becomes zero
+    return apr_pct(paid / hours) + 0.0  # JSON would show a negative zero
 
 
 def _rank(below: int, equal: int, payments: int) -> float | None:
-    """The mid-rank of the newest payment among the others."""
+    """Mid-rank of the newest payment among the others."""
     others = payments - 1
     return mid_rank(below, below + equal - 1, others) if others >= LEAST_ROWS else None

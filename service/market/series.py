@@ -1,6 +1,6 @@
-"""Reading the market's series: who was listed, closed bars, payments of funding.
+"""Reads the market's series: listed coins, closed bars, funding payments.
 
-What a whole market holds is read on a thread and a connection of its own, so that nobody waits for it.
+Reads of the whole market use their own thread and connection, so that other reads do not wait.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -9,9 +9,8 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from service.clock import DAY_MS, LATEST_MS
-from service.market.conclusions.concluded import CONCLUSIONS
-from service.market.observed import Bar, Coin, PaymentRow, Row
-from service.market.packed import Bars, VolumeRow
+from service.market.daily_report.models import DAILY_REPORT
+from service.market.models import Bar, PackedBars, PaymentRow, Row, VenueCoin
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.units import Interval
@@ -61,7 +60,7 @@ _PAID: Final = """
 _PUBLISHED: Final = "SELECT observed_ms FROM documents WHERE name = ? AND origin = ?"
 
 _DAYS: Final = """
-    SELECT c.venue_symbol, c.open_ms / ?2, c.open, c.high, c.low, c.close, c.volume
+    SELECT c.venue_symbol, c.open_ms, c.open, c.high, c.low, c.close, c.volume
     FROM market_coins k CROSS JOIN candles c
     WHERE c.venue_symbol = k.venue_symbol AND c.interval = '1d' AND c.final = 1 AND c.open_ms < ?1
     ORDER BY c.venue_symbol, c.open_ms
@@ -76,58 +75,60 @@ _FUNDED_COUNT: Final = (
 )
 
 
-class Days(NamedTuple):
+class ClosedDays(NamedTuple):
     """All closed days of every coin that was ever listed, by venue symbol, oldest first.
 
-    `bars` hold the day (from 1970-01-01 UTC), open, high, low, close in USD and the volume in base units; `funding` the
-    day and the fraction of its notional that a long paid over it, where that is known.
+    Attributes:
+        origin: The dataset; null if the store is empty.
+        bars: Daily bars.
+        funding: Day (from 1970-01-01 UTC) and the fraction of its notional that a long paid over it, where known.
     """
 
     origin: str | None
-    coins: list[Coin]
-    bars: dict[str, list[tuple[int, float, float, float, float, float]]]
+    coins: list[VenueCoin]
+    bars: dict[str, PackedBars]
     funding: dict[str, list[tuple[int, float]]]
 
 
-def read_days(connection: Connection, until_ms: int) -> Days:
-    """Read the days that had closed by an instant, and which history they belong to (null: the store is empty).
+def read_days(connection: Connection, until_ms: int) -> ClosedDays:
+    """Read the days that had closed at an instant, with their dataset.
 
     Args:
-        connection: Inside a transaction, so that all of it is of one moment.
+        connection: Inside a transaction, so that all rows are of one moment.
         until_ms: A midnight, epoch milliseconds UTC.
     """
     held: tuple[str] | None = connection.execute("SELECT origin FROM market_state").fetchone()
-    return Days(
+    return ClosedDays(
         None if held is None else held[0],
-        [Coin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in connection.execute(_COINS)],
-        _by_coin(connection.execute(_DAYS, (until_ms, DAY_MS))),
+        [VenueCoin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in connection.execute(_COINS)],
+        _packed(connection.execute(_DAYS, (until_ms,))),
         _by_coin(connection.execute(_FUNDED, (until_ms, DAY_MS))),
     )
 
 
-class Series:
-    """The market's series, read.
+class SeriesReader:
+    """Reads the market's series.
 
     Args:
-        database: Where they are.
+        database: Holds them.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def coins(self) -> list[Coin]:
-        """Every coin that the venue's main market ever listed."""
+    async def coins(self) -> list[VenueCoin]:
+        """Every coin that the venue's main market has ever listed."""
         rows = await self._database.read(_COINS)
-        return [Coin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in rows]
+        return [VenueCoin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in rows]
 
     async def held(self) -> str | None:
-        """Which history the store holds; null while it is empty."""
+        """The dataset of the stored data; null if the store is empty."""
         rows = await self._database.read("SELECT origin FROM market_state")
         return rows[0][0] if rows else None
 
     async def published_through(self, origin: str) -> int | None:
-        """The close of the last day of a history that was published, epoch milliseconds; null where none was."""
-        rows = await self._database.read(_PUBLISHED, (CONCLUSIONS, origin))
+        """Close of the last published day of a dataset, epoch milliseconds; null if none is."""
+        rows = await self._database.read(_PUBLISHED, (DAILY_REPORT, origin))
         return rows[0][0] if rows else None
 
     async def closed_bars(
@@ -136,70 +137,68 @@ class Series:
         """Closed bars, oldest first.
 
         Args:
-            coins: Venue symbols, each of which is in the answer; null is every coin that was ever listed and has bars.
+            coins: Venue symbols; each is a key of the result. Null: every coin that was ever listed and has bars.
             interval: Length of a bar.
-            since_ms: Opens of the bars wanted, from here on.
+            since_ms: Open time of the first bar wanted.
         """
         if coins is None:
             return await self._read(_CLOSED.format(wanted=_EVERY, volume=""), since_ms, interval)
         return await self.closed_bars_after(dict.fromkeys(coins, since_ms), interval)
 
     async def closed_bars_after(self, since_ms: Mapping[str, int], interval: Interval = "1d") -> dict[str, list[Row]]:
-        """Closed bars of coins, each from its own time on, oldest first.
+        """Closed bars of coins, each from its own time, oldest first.
 
         Args:
-            since_ms: Open of the first bar wanted, by venue symbol.
+            since_ms: Open time of the first bar wanted, by venue symbol.
             interval: Length of a bar.
         """
         bars: dict[str, list[Row]] = {coin: [] for coin in since_ms}
         wanted = encode(dict(since_ms)).decode()
         return bars | await self._read(_CLOSED.format(wanted=_WANTED, volume=""), wanted, interval)
 
-    async def packed_after(self, since_ms: Mapping[str, int]) -> dict[str, Bars]:
-        """Closed daily bars of coins with their volumes, each from its own time on; of the coins that have any.
+    async def packed_after(self, since_ms: Mapping[str, int]) -> dict[str, PackedBars]:
+        """Closed daily bars with volumes, each coin from its own time; coins without bars are left out.
 
         Args:
-            since_ms: Open of the first bar wanted, by venue symbol.
+            since_ms: Open time of the first bar wanted, by venue symbol.
         """
         wanted = encode(dict(since_ms)).decode()
 
-        def look(connection: Connection) -> dict[str, Bars]:
-            closed = _CLOSED.format(wanted=_WANTED, volume=", c.volume")
-            rows: dict[str, list[VolumeRow]] = _by_coin(connection.execute(closed, (wanted, "1d")))
-            return {coin: Bars(of_coin) for coin, of_coin in rows.items()}
+        def look(connection: Connection) -> dict[str, PackedBars]:
+            return _packed(connection.execute(_CLOSED.format(wanted=_WANTED, volume=", c.volume"), (wanted, "1d")))
 
         return await self._database.inspect(look)
 
     async def bars(self, coin: str, interval: Interval, since_ms: int) -> list[Bar]:
-        """Closed bars of one coin with what was traded in them, oldest first."""
+        """Closed bars of one coin with volume and trades, oldest first."""
         return [Bar(*row) for row in await self._database.read(_BARS, (coin, interval, since_ms))]
 
     async def usual_volumes(self, since_ms: int) -> dict[str, float]:
-        """What was traded of each coin a day, in USD: the mean of closed days that opened at or after an instant."""
+        """Mean USD volume a day of each coin, over closed days that opened at or after an instant."""
         return dict(await self._database.read(_USUAL, (since_ms,)))
 
     async def funded_days(self) -> int:
-        """How many days of coins there are whose funding is known."""
+        """Number of coin-days whose funding is known."""
         ((count,),) = await self._database.read(_FUNDED_COUNT)
         return int(count)
 
     async def funding_days(self) -> dict[str, list[tuple[int, float]]]:
-        """What a long paid over each day whose funding is known, a fraction of its notional, oldest first.
+        """Funding that a long paid over each known day, a fraction of its notional, oldest first.
 
         Days count from 1970-01-01 UTC.
         """
         return await self._read(_FUNDED, LATEST_MS, DAY_MS)
 
     async def newest_closed(self, interval: Interval = "1d") -> dict[str, int]:
-        """Open of the newest closed bar of every coin that was ever listed and has one."""
+        """Open time of the newest closed bar of every coin that has one."""
         return dict(await self._database.read(_NEWEST, (interval,)))
 
     async def funding_since(self, coins: Collection[str] | None, since_ms: int) -> dict[str, list[PaymentRow]]:
-        """Payments of funding, oldest first.
+        """Funding payments, oldest first.
 
         Args:
-            coins: Venue symbols, each of which is in the answer; null is every coin that was ever listed and has any.
-            since_ms: The first time wanted.
+            coins: Venue symbols; each is a key of the result. Null: every coin that was ever listed and has payments.
+            since_ms: First time wanted.
         """
         if coins is None:
             return await self._read(_PAID.format(wanted=_EVERY), since_ms)
@@ -208,7 +207,7 @@ class Series:
         return paid | await self._read(_PAID.format(wanted=_WANTED), wanted)
 
     async def _read(self, sql: str, *parameters: str | int) -> dict[str, list[T]]:
-        """Rows by the coin that each begins with."""
+        """Rows grouped by their first column, the coin."""
 
         def look(connection: Connection) -> dict[str, list[T]]:
             return _by_coin(connection.execute(sql, parameters))
@@ -216,6 +215,11 @@ class Series:
         return await self._database.inspect(look)
 
 
+def _packed(rows: Iterable[tuple[Any, ...]]) -> dict[str, PackedBars]:
+    """Bars by coin, packed one by one: as tuples those of all coins would fill 25 MB."""
+    return {coin: PackedBars(row[1:] for row in of_coin) for coin, of_coin in groupby(rows, itemgetter(0))}
+
+
 def _by_coin(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[T]]:
-    """Rows by the coin that each begins with; those of a coin follow one another."""
+    """Group rows by their first column; rows of one coin are adjacent."""
     return {coin: cast("list[T]", [row[1:] for row in of_coin]) for coin, of_coin in groupby(rows, itemgetter(0))}

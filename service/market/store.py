@@ -1,7 +1,7 @@
-"""The market in the database: the newest quotes, bars, payments, what the charts said, how the last refresh went.
+"""Stores the market: newest quotes, bars, payments, charts, and the result of the last refresh.
 
-Every write is one closure of few statements with many rows each, and every write names the origin it belongs to: what
-was fetched from another history than the one the store now holds is dropped, never mixed in.
+Every write is one transaction of few statements with many rows each. Every write names its dataset (`origin`): data of
+another dataset than the stored one are dropped.
 """
 
 import asyncio
@@ -13,25 +13,33 @@ from msgspec.structs import astuple
 
 from service.clock import DAY_MS
 from service.market.alerts.store import ALERT_TABLES
-from service.market.delisting import LIST_DELISTED, delist, forget_unconfirmed
-from service.market.observed import (
+from service.market.models import (
     VENUE,
     Bar,
     BarRow,
-    Chart,
-    Coin,
-    Failure,
+    CoinChart,
+    MarketSnapshot,
+    MarketState,
     PaymentRow,
-    Progress,
     Quote,
     Quotes,
-    Snapshot,
-    State,
+    SeriesProgress,
+    VenueCoin,
 )
-from service.market.series import Series
-from service.market.series_rows import SERIES_TABLES, UPSERT_CANDLES, insert_closed_bars, insert_payments
-from service.market.watches import holds
-from service.storage.copying import copy_tables
+from service.market.series import SeriesReader
+from service.market.tables import (
+    SERIES_TABLES,
+    UPSERT_CANDLES,
+    UPSERT_QUOTES,
+    delist,
+    forget_unconfirmed,
+    holds_dataset,
+    insert_closed_bars,
+    insert_payments,
+    list_delisted,
+)
+from service.storage.backup import copy_tables
+from service.storage.documents import FetchFailure
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.units import Interval
@@ -98,13 +106,13 @@ _SUM_FUNDING: Final = """
     GROUP BY f.venue_symbol, day HAVING total(f.interval_hours) >= ?3
 """
 FUNDED_HOURS: Final = 23
-"""Of a day's 24 so many must be paid for: once in two years the venue itself left one out, for every coin."""
+"""A day needs this many of its 24 hours paid: once in two years the venue left one out, for every coin."""
 
 PREPARED_TABLES: Final = (*SERIES_TABLES, *ALERT_TABLES)
 """Tables that another process may prepare in a file."""
 
 _COINS_A_SUM: Final = 10
-"""Three months of so many coins are a few milliseconds of the writer's time."""
+"""Three months of this many coins take a few milliseconds of the writer's time."""
 
 _FORGET: Final = (
     """
@@ -116,7 +124,7 @@ _FORGET: Final = (
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND paid_ms < ?
     """,
 )
-"""By coin, so that the index is used: without it a quarter of a second of every row there is, for whoever writes."""
+"""By coin, so that the index is used: without it the statement reads every row, a quarter of a second."""
 
 _MARK_TRIED: Final = """
     UPDATE market_state SET history_ms = ?, revision = revision + 1 WHERE origin = ? AND history_ms IS NULL
@@ -126,31 +134,12 @@ _REFRESHED: Final = """
         revision = revision + 1
 """
 
-_UPSERT_QUOTES: Final = """
-    ON CONFLICT (venue_symbol) DO UPDATE SET
-        volume_usd = excluded.volume_usd,
-        price = coalesce(excluded.price, market_quotes.price),
-        price_ms = coalesce(excluded.price_ms, market_quotes.price_ms),
-        funding = coalesce(excluded.funding, market_quotes.funding),
-        funding_ms = coalesce(excluded.funding_ms, market_quotes.funding_ms),
-        open_interest = excluded.open_interest,
-        prev_price = CASE WHEN excluded.price IS NULL THEN market_quotes.prev_price ELSE excluded.prev_price END,
-        venue = CASE
-            WHEN excluded.price IS NULL AND (excluded.funding IS NULL OR market_quotes.price IS NOT NULL)
-            THEN market_quotes.venue
-            ELSE excluded.venue
-        END,
-        interval_hours = CASE
-            WHEN excluded.funding IS NULL THEN market_quotes.interval_hours ELSE excluded.interval_hours
-        END
-"""
 
-
-class MarketStore(Series):
-    """The room's tables, read and written."""
+class MarketStore(SeriesReader):
+    """Reads and writes the market's tables."""
 
     async def claim(self, origin: str) -> None:
-        """Make the store hold this history: whatever it holds of another one is cleared.
+        """Bind the store to a dataset; data of another one are deleted.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
@@ -162,30 +151,30 @@ class MarketStore(Series):
         ((revision,),) = await self._database.read("SELECT revision FROM market_state")
         return int(revision)
 
-    async def snapshot(self) -> Snapshot:
-        """Everything a desk answers from."""
-        delisted = [Coin(coin, symbol, listed=False) for coin, symbol in await self._database.read(_DELISTED)]
+    async def snapshot(self) -> MarketSnapshot:
+        """Everything the market service answers from."""
+        delisted = [VenueCoin(coin, symbol, listed=False) for coin, symbol in await self._database.read(_DELISTED)]
         rows = await self._database.read(_SNAPSHOT)
         origin, revision, quotes_ms, history_ms, failed_ms, status, body, venue = rows[0][:_QUOTE]
-        failure = None if failed_ms is None else Failure(failed_ms, status, body)
-        return Snapshot(
-            State(origin, revision, quotes_ms, history_ms, failure, venue),
-            [(Quote(*row[_QUOTE:_CHART]), Chart(*row[_CHART:])) for row in rows if row[_QUOTE] is not None],
+        failure = None if failed_ms is None else FetchFailure(failed_ms, status, body)
+        return MarketSnapshot(
+            MarketState(origin, revision, quotes_ms, history_ms, failure, venue),
+            [(Quote(*row[_QUOTE:_CHART]), CoinChart(*row[_CHART:])) for row in rows if row[_QUOTE] is not None],
             delisted,
         )
 
     async def put_quotes(
-        self, origin: str, found: Quotes, *, venue: str = VENUE, failure: Failure | None = None
+        self, origin: str, found: Quotes, *, venue: str = VENUE, failure: FetchFailure | None = None
     ) -> None:
-        """Keep what a venue just showed; fields it left out keep their last value.
+        """Store what a venue showed. Fields that it left out keep their last value.
 
         Args:
-            origin: The history it belongs to. Where the store holds another one, that is cleared in the same step, so
-                that prices pass from one to the other without a gap.
-            found: What it showed; a coin that is missing keeps what is known of it, and is forgotten if that is
-                nothing. A coin that the first venue calls delisted is delisted once it has said so for an hour.
-            venue: Who showed it.
-            failure: How the first venue failed meanwhile, if so.
+            origin: Their dataset. If the store holds another one, it is deleted in the same transaction, so prices
+                pass from one to the other without a gap.
+            found: The quotes. A coin that is missing keeps its values, and is removed if it has none. A coin that the
+                first venue has flagged for an hour is delisted.
+            venue: Source of the quotes.
+            failure: The first venue's failure in this round, if any.
         """
         values = [astuple(quote) for quote in found.quotes]
 
@@ -194,18 +183,18 @@ class MarketStore(Series):
             if found.delisted is not None and venue == VENUE:
                 delist(connection, found.delisted, found.observed_ms)
                 forget_unconfirmed(connection, [quote.venue_symbol for quote in found.quotes])
-            insert_rows(connection, "INSERT INTO market_quotes", values, _UPSERT_QUOTES)
+            insert_rows(connection, "INSERT INTO market_quotes", values, UPSERT_QUOTES)
             connection.execute(_LIST)
             connection.execute(_REFRESHED, (found.observed_ms, venue, *_columns(failure)))
 
         await self._database.write(work)
 
-    async def put_failure(self, failure: Failure, *, venue: str | None = None) -> None:
-        """Note that the first venue's quotes could not be refreshed. What is known stays as it is.
+    async def put_failure(self, failure: FetchFailure, *, venue: str | None = None) -> None:
+        """Store that the first venue's quotes could not be refreshed. Values stay unchanged.
 
         Args:
-            failure: How it failed.
-            venue: Who has brought quotes all the same (its own feed may); null where nobody has.
+            failure: The failure.
+            venue: Venue that provided quotes all the same (its WebSocket may); null if none did.
         """
 
         def work(connection: Connection) -> None:
@@ -214,15 +203,15 @@ class MarketStore(Series):
 
         await self._database.write(work)
 
-    async def progress(self, origin: str, interval: Interval = "1d") -> list[Progress]:
-        """How far bars go, the most traded coin first, delisted ones that are not settled last.
+    async def progress(self, origin: str, interval: Interval = "1d") -> list[SeriesProgress]:
+        """How far bars go: the most traded coin first, delisted coins without complete bars last.
 
-        Nothing where the store holds another history.
+        Empty if the store holds another dataset.
         """
         return _progress(await self._database.read(_PROGRESS, (interval, origin)))
 
-    async def funding_progress(self, origin: str) -> list[Progress]:
-        """How far payments of funding of listed coins go, the most traded first; `last_ms` is that of the last."""
+    async def funding_progress(self, origin: str) -> list[SeriesProgress]:
+        """How far payments of listed coins go, the most traded first; `last_ms` is the last payment's time."""
         return _progress(await self._database.read(_PAID, (origin,)))
 
     async def put_bars(
@@ -235,20 +224,20 @@ class MarketStore(Series):
         interval: Interval = "1d",
         venue: str = VENUE,
     ) -> None:
-        """Keep a coin's bars. A final bar never changes again; an open one is replaced.
+        """Store a coin's bars. A final bar never changes; an open one is replaced.
 
         Args:
-            origin: The history they belong to.
+            origin: Their dataset.
             coin: Venue symbol.
-            bars: One for each interval.
-            last_closed_ms: Bars that opened until this instant are closed.
+            bars: One per interval.
+            last_closed_ms: Bars that opened at or before this instant are closed.
             interval: Length of a bar.
-            venue: Where they were seen.
+            venue: Their source.
         """
         columns = "venue_symbol, interval, venue, open_ms, open, high, low, close, volume, trades, final"
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
+            if holds_dataset(connection, origin):
                 values = [(*astuple(bar), int(bar.open_ms <= last_closed_ms)) for bar in bars]
                 head = f"INSERT INTO candles ({columns})"
                 insert_rows(connection, head, values, UPSERT_CANDLES, shared=(coin, interval, venue))
@@ -256,80 +245,84 @@ class MarketStore(Series):
         await self._database.write(work)
 
     async def put_payments(self, origin: str, coin: str, rows: Sequence[PaymentRow]) -> None:
-        """Keep payments of a coin's funding, the first venue's; one that is known stays as it is."""
+        """Store the first venue's funding payments of a coin. A payment that exists stays unchanged."""
         await self.put_all_payments(origin, {coin: rows})
 
     async def without_bars(self, coins: Sequence[str], interval: Interval) -> list[str]:
-        """Those of some coins that have no bar, in their order."""
+        """The coins that have no bar, in the given order."""
         return [coin for (coin,) in await self._database.read(_WITHOUT_BARS, (_names(coins), interval))]
 
     async def without_payments(self, coins: Sequence[str]) -> list[str]:
-        """Those of some coins that have no payment, in their order."""
+        """The coins that have no payment, in the given order."""
         return [coin for (coin,) in await self._database.read(_WITHOUT_PAYMENTS, (_names(coins),))]
 
     async def put_closed_bars(self, origin: str, interval: Interval, bars: Mapping[str, Sequence[BarRow]]) -> None:
-        """Keep closed bars of several coins in one transaction; a final bar that is known stays as it is.
+        """Store closed bars of several coins in one transaction. A final bar that exists stays unchanged.
 
         Args:
-            origin: The history they belong to.
+            origin: Their dataset.
             interval: Length of a bar.
             bars: By venue symbol.
         """
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
+            if holds_dataset(connection, origin):
                 insert_closed_bars(connection, interval, bars)
 
         await self._database.write(work)
 
     async def put_all_payments(self, origin: str, payments: Mapping[str, Sequence[PaymentRow]]) -> None:
-        """Keep payments of funding of several coins in one transaction; one that is known stays as it is."""
+        """Store payments of several coins in one transaction. A payment that exists stays unchanged."""
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
+            if holds_dataset(connection, origin):
                 insert_payments(connection, payments)
 
         await self._database.write(work)
 
     async def adopt(self, origin: str, path: Path) -> None:
-        """Take over what a file has that was written beside; rows that are known stay as they are.
+        """Copy the rows of a prepared file; rows that exist stay unchanged. SQLite only.
 
         Args:
-            origin: The history they belong to.
-            path: A database of `PREPARED_TABLES`, as in this store; a SQLite store only.
+            origin: Their dataset.
+            path: A database with `PREPARED_TABLES`.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
         """
         await asyncio.to_thread(
-            copy_tables, self._database.path, path, PREPARED_TABLES, lambda connection: holds(connection, origin)
+            copy_tables,
+            self._database.path,
+            path,
+            PREPARED_TABLES,
+            lambda connection: holds_dataset(connection, origin),
         )
 
     async def put_delisted(self, origin: str, coins: Sequence[str]) -> None:
-        """Note coins of the main market that are delisted and whose bars are all there."""
+        """Store delisted coins of the main market whose bars are complete."""
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
-                connection.execute(LIST_DELISTED, (_names(coins),))
+            if holds_dataset(connection, origin):
+                list_delisted(connection, coins)
                 connection.executemany(_SETTLE, [(coin,) for coin in coins])
 
         await self._database.write(work)
 
     async def sum_funding(self, origin: str) -> None:
-        """Keep what funding came to on the days that have ended since the last one kept, and are known whole."""
+        """Store the funding sums of the complete days that have ended since the last stored one."""
         coins = [coin.venue_symbol for coin in await self.coins()]
         for first in range(0, len(coins), _COINS_A_SUM):
             await self._sum_funding(origin, _names(coins[first : first + _COINS_A_SUM]))
 
     async def _sum_funding(self, origin: str, coins: str) -> None:
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
+            if holds_dataset(connection, origin):
                 connection.execute(_SUM_FUNDING, (coins, DAY_MS, FUNDED_HOURS))
 
         await self._database.write(work)
 
     async def prune(self, before_ms: int) -> None:
-        """Forget hourly bars and payments of funding from before an instant."""
+        """Delete hourly bars and payments older than an instant."""
 
         async def forget(statement: str) -> None:
             await self._database.write(lambda connection: connection.execute(statement, (before_ms,)).rowcount)
@@ -338,25 +331,25 @@ class MarketStore(Series):
             await forget(statement)
 
     async def settle(self, origin: str, coin: str) -> None:
-        """Note that a delisted coin's bars are all there."""
+        """Mark a delisted coin's bars as complete."""
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
+            if holds_dataset(connection, origin):
                 connection.execute(_SETTLE, (coin,))
 
         await self._database.write(work)
 
-    async def put_charts(self, origin: str, charts: Mapping[str, Chart]) -> None:
-        """Keep what the charts of coins said.
+    async def put_charts(self, origin: str, charts: Mapping[str, CoinChart]) -> None:
+        """Store charts of coins.
 
         Args:
-            origin: The history they were made of.
+            origin: The dataset that they were computed from.
             charts: By venue symbol.
         """
         values = [(coin, *astuple(chart)) for coin, chart in charts.items()]
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
+            if holds_dataset(connection, origin):
                 connection.execute(_DELETE_CHARTS, (_names(charts),))
                 insert_rows(connection, "INSERT INTO market_charts", values)
                 connection.execute("UPDATE market_state SET revision = revision + 1")
@@ -364,7 +357,7 @@ class MarketStore(Series):
         await self._database.write(work)
 
     async def mark_history_tried(self, origin: str, at_ms: int) -> None:
-        """Note that history has been asked for once, whatever came of it."""
+        """Store that history has been requested once, whatever the result."""
 
         def work(connection: Connection) -> None:
             connection.execute(_MARK_TRIED, (at_ms, origin))
@@ -373,7 +366,7 @@ class MarketStore(Series):
 
 
 def _claim(connection: Connection, origin: str) -> None:
-    if holds(connection, origin):
+    if holds_dataset(connection, origin):
         return
     for table in ("market_coins", "market_quotes", "candles", "market_charts", "funding_rates", "funding_days"):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
@@ -385,14 +378,14 @@ def _claim(connection: Connection, origin: str) -> None:
     )
 
 
-def _columns(failure: Failure | None) -> tuple[int | None, int | None, str | None]:
+def _columns(failure: FetchFailure | None) -> tuple[int | None, int | None, str | None]:
     return (None, None, None) if failure is None else (failure.at_ms, failure.status, failure.body)
 
 
-def _progress(rows: Iterable[tuple[str, str, int, int | None]]) -> list[Progress]:
-    return [Progress(coin, symbol, bool(listed), last_ms) for coin, symbol, listed, last_ms in rows]
+def _progress(rows: Iterable[tuple[str, str, int, int | None]]) -> list[SeriesProgress]:
+    return [SeriesProgress(coin, symbol, bool(listed), last_ms) for coin, symbol, listed, last_ms in rows]
 
 
 def _names(coins: Iterable[str]) -> str:
-    """Venue symbols as one parameter."""
+    """Venue symbols as one JSON parameter."""
     return encode(list(coins)).decode()

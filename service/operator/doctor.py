@@ -1,4 +1,4 @@
-"""`verdict doctor`: look the data folder over, say what is wrong and what to do about it."""
+"""`verdict doctor`: check the data folder and say what to do about findings."""
 
 import asyncio
 import shutil
@@ -12,29 +12,37 @@ from typing import Final
 
 import msgspec
 
-from service.access.audit import audit, audit_devices, repair_counters, repair_days, users_ahead
-from service.access.pepper import REMEDY, count_strange_keys
-from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
-from service.clients.cli.refusal import DONE, FAILED
+from service.access.audit import audit_counters, audit_devices, find_future_days, repair_counters, repair_days
+from service.access.secrets import (
+    FILE_NAME,
+    KEY_SECRET_REMEDY,
+    Secrets,
+    SecretsError,
+    count_unverifiable_keys,
+    open_secrets,
+)
+from service.clients.cli.errors import DONE, FAILED
 from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
-from service.operator.check import Check, judge
+from service.operator.doctor_checks import (
+    DoctorCheck,
+    check_model,
+    check_quarantine,
+    check_refreshes,
+    check_server,
+    judge,
+    unreachable,
+)
 from service.operator.folder import address_of, refusing
-from service.operator.model import check_model
 from service.operator.nodes import check_wallets
 from service.operator.output import WIDTH, print_json
-from service.operator.quarantine import check_quarantine
-from service.operator.refreshes import check_refreshes
-from service.operator.server import check_server, unreachable
 from service.operator.settlement import check_settlement
-from service.payments.audit import audit_payments
-from service.payments.facilitator_stop import read_stops
-from service.payments.listing import read_open
-from service.payments.settlement_checks import count_late
+from service.payments.audit import audit_payments, read_unsettled
+from service.payments.settlement_checks import count_late, read_stops
 from service.settings import Settings
+from service.storage.backup import check_integrity
 from service.storage.database import DATABASE
 from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version
-from service.storage.integrity import check_integrity
-from service.storage.store import looking, open_store
+from service.storage.store import open_snapshot, open_store
 from service.verdict.audit import audit_ledger
 from service.wiring.clocks import choose_clock
 
@@ -48,7 +56,7 @@ _RESTORE: Final = (
     "`verdict backup` in its place"
 )
 _LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
-"""A signature is good for two minutes at most; a minute later its end can be known, unless nobody answers."""
+"""A signature is valid for two minutes at most; a minute later its outcome can be known, unless nodes fail."""
 
 _KEEP: Final = (
     "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
@@ -68,7 +76,7 @@ _REPAIR: Final = "stop the service and run `verdict doctor --repair`"
 
 
 def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Look everything over; nothing is changed without `--repair`."""
+    """Run all checks; change nothing without `--repair`."""
     with refusing():
         settings = Settings.from_environ(environment)
         address = address_of(settings)
@@ -89,7 +97,7 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
     return FAILED if any(found.findings for found in checks) else DONE
 
 
-def _say(found: Check) -> None:
+def _say(found: DoctorCheck) -> None:
     sys.stdout.write(_wrap(f"{'FINDING' if found.findings else 'ok':<9}{found.check}: {found.said}"))
     for finding in found.findings[:_SHOWN]:
         sys.stdout.write(_wrap(f"{_INDENT}- {finding}"))
@@ -114,45 +122,45 @@ async def _repair(settings: Settings, clock: Clock) -> None:
     sys.stderr.write(f"repaired: the counters of {len(counters)} users, the days of {len(days)}\n")
 
 
-def _engine() -> Check:
+def _engine() -> DoctorCheck:
     version = ".".join(map(str, VERSION))
     try:
         check_version()
     except StorageError as error:
-        return Check("SQLite", version, [str(error)], "install the package pysqlite3")
-    return Check("SQLite", version)
+        return DoctorCheck("SQLite", version, [str(error)], "install the package pysqlite3")
+    return DoctorCheck("SQLite", version)
 
 
-def _secrets(folder: Path) -> tuple[Check, Secrets | None]:
+def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
     path = folder / FILE_NAME
     if not path.exists():
         remedy = f"restore {FILE_NAME} beside the database; a new one ends every key and session"
-        return Check("secrets", "missing", [f"{path} is not there"], remedy), None
+        return DoctorCheck("secrets", "missing", [f"{path} is not there"], remedy), None
     try:
         secrets = open_secrets(folder)
     except SecretsError as error:
         said, _, remedy = str(error).partition("; ")
-        return Check("secrets", "cannot be used", [said], remedy), None
-    return Check("secrets", "readable by their owner alone"), secrets
+        return DoctorCheck("secrets", "cannot be used", [said], remedy), None
+    return DoctorCheck("secrets", "readable by their owner alone"), secrets
 
 
-def _privacy(path: Path) -> Check:
+def _privacy(path: Path) -> DoctorCheck:
     if path.stat().st_mode & _FOR_OTHERS:
-        return Check("privacy", "open to others", [f"{path} can be read by others"], f"run: chmod 600 {path}")
-    return Check("privacy", "the database is readable by its owner alone")
+        return DoctorCheck("privacy", "open to others", [f"{path} can be read by others"], f"run: chmod 600 {path}")
+    return DoctorCheck("privacy", "the database is readable by its owner alone")
 
 
-def _contents(settings: Settings, address: str, clock: Clock, secrets: Secrets | None) -> list[Check]:
+def _contents(settings: Settings, address: str, clock: Clock, secrets: Secrets | None) -> list[DoctorCheck]:
     try:
-        with looking(address) as connection:
+        with open_snapshot(address) as connection:
             return _look(connection, clock, secrets, server=settings.store is not None)
     except DatabaseError as error:
         if settings.store is not None:
             return [unreachable(settings.store, error)]
-        return [Check("database", "cannot be read", [str(error)], _RESTORE)]
+        return [DoctorCheck("database", "cannot be read", [str(error)], _RESTORE)]
 
 
-def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, server: bool) -> list[Check]:
+def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, server: bool) -> list[DoctorCheck]:
     now_ms = clock.now_ms()
     store = check_server(connection) if server else [_pages(connection)]
     if server and any(found.findings for found in store if found.check == "database"):
@@ -172,52 +180,56 @@ def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, serv
     return found if secrets is None else [*found, _keys(connection, secrets, now_ms)]
 
 
-def _pages(connection: Connection) -> Check:
+def _pages(connection: Connection) -> DoctorCheck:
     found = check_integrity(connection)
     return judge("database", "damaged" if found else "every page and every reference is sound", found, _RESTORE)
 
 
-def _counters(connection: Connection) -> Check:
-    found = audit(connection)
+def _counters(connection: Connection) -> DoctorCheck:
+    found = audit_counters(connection)
     said = f"{len(found)} users differ" if found else "every counter is the sum of its events"
     return judge("counters", said, found, _REPAIR)
 
 
-def _devices(connection: Connection, restore: str) -> Check:
+def _devices(connection: Connection, restore: str) -> DoctorCheck:
     found = audit_devices(connection)
     said = f"{len(found)} differ" if found else "every free question of a device is the question of one device"
     return judge("devices", said, found, restore)
 
 
-def _days(connection: Connection, today: int) -> Check:
-    ahead = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in users_ahead(connection, today)]
+def _days(connection: Connection, today: int) -> DoctorCheck:
+    ahead = [
+        f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in find_future_days(connection, today)
+    ]
     remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
-    return judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
+    return judge("days", f"{len(ahead)} users are in the future" if ahead else "no day is in the future", ahead, remedy)
 
 
-def _ledger(connection: Connection, restore: str) -> Check:
+def _ledger(connection: Connection, restore: str) -> DoctorCheck:
     found = audit_ledger(connection)
     if found.findings:
-        return Check("ledger", "not what was written", found.findings, restore)
+        return DoctorCheck("ledger", "was changed after it was written", found.findings, restore)
     if not found.head.entries:
-        return Check("ledger", "no verdict was issued yet")
-    return Check("ledger", f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}")
+        return DoctorCheck("ledger", "no verdict was issued yet")
+    return DoctorCheck(
+        "ledger", f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}"
+    )
 
 
-def _payments(connection: Connection, now_ms: int, keep: str) -> Check:
+def _payments(connection: Connection, now_ms: int, keep: str) -> DoctorCheck:
     found = audit_payments(connection)
     if found:
-        return Check("payments", "money, receipts and usage differ", found, keep)
+        return DoctorCheck("payments", "money, receipts and usage differ", found, keep)
     late = [
         f"{receipt_id} is open since {iso(claimed_ms)}"
-        for receipt_id, claimed_ms in read_open(connection)
+        for receipt_id, claimed_ms in read_unsettled(connection)
         if now_ms - claimed_ms > _LONGEST_OPEN_MS
     ]
     said = f"{len(late)} open for too long" if late else "money, receipts and usage agree"
     return judge("payments", said, late, _RECONCILE)
 
 
-def _reports(connection: Connection, now_ms: int) -> Check:
+def _reports(connection: Connection, now_ms: int) -> DoctorCheck:
     stops = read_stops(connection)
     if stops:
         found = [
@@ -225,34 +237,34 @@ def _reports(connection: Connection, now_ms: int) -> Check:
             f"{stop.receipt_id} as settled by {stop.transaction}, and the chain does not show that"
             for stop in stops
         ]
-        return Check("facilitator", "reported a settlement that is not on the chain", found, _RESUME)
+        return DoctorCheck("facilitator", "reported a settlement that is not on the chain", found, _RESUME)
     late = count_late(connection, now_ms)
     found = [f"{late} reported settlements could not be checked on the chain within a minute"] if late else []
     said = f"{late} reports unchecked" if late else "no settlement was reported that the chain does not show"
     return judge("facilitator", said, found, _CHECK_NODE)
 
 
-def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> Check:
-    strange = count_strange_keys(connection, secrets, now_ms)
+def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> DoctorCheck:
+    strange = count_unverifiable_keys(connection, secrets, now_ms)
     found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
     said = f"{strange} unknown" if strange else f"all that work were made with this {FILE_NAME}"
-    return judge("keys", said, found if strange else [], REMEDY)
+    return judge("keys", said, found if strange else [], KEY_SECRET_REMEDY)
 
 
-def _disk(folder: Path) -> Check:
+def _disk(folder: Path) -> DoctorCheck:
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
     said = f"{free / 2**30:.1f} GiB free"
     if free < LEAST_FREE_BYTES:
-        return Check("disk", said, [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"], "make room on the disk")
-    return Check("disk", said)
+        return DoctorCheck("disk", said, [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"], "free disk space")
+    return DoctorCheck("disk", said)
 
 
-def _wal(path: Path) -> Check:
+def _wal(path: Path) -> DoctorCheck:
     wal = path.with_name(path.name + "-wal")
     size = wal.stat().st_size if wal.exists() else 0
     said = f"{size / 2**20:.1f} MiB"
     if size > LARGEST_WAL_BYTES:
         remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
-        return Check("log", said, ["the write-ahead log is not folded into the database"], remedy)
-    return Check("log", said)
+        return DoctorCheck("log", said, ["the write-ahead log is not folded into the database"], remedy)
+    return DoctorCheck("log", said)

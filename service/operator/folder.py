@@ -1,4 +1,4 @@
-"""The data folder, opened for one command."""
+"""Opens the data folder for one command."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from service.access.pepper import check_pepper
-from service.access.registrar import Registrar
-from service.access.room import open_registrar
-from service.access.secrets import Secrets, SecretsError, open_secrets
-from service.clients.cli.refusal import MISUSED, RefusalError
+from service.access.admin import AccessAdmin
+from service.access.factory import open_admin
+from service.access.secrets import Secrets, SecretsError, check_key_secret, open_secrets
+from service.clients.cli.errors import MISUSED, RefusalError
 from service.clock import Clock
 from service.errors import ServiceError
 from service.settings import Settings, SettingsError
@@ -27,25 +26,25 @@ T = TypeVar("T")
 
 
 class Folder(Struct, frozen=True):
-    """An open data folder: how it is set up, the store, the operator's front of it, the time, and what stays secret."""
+    """An open data folder: settings, store, access administration, clock and secrets."""
 
     settings: Settings
     database: Database
-    registrar: Registrar
+    admin: AccessAdmin
     clock: Clock
     secrets: Secrets
 
 
 class NoServiceError(RefusalError):
-    """No service has lived in the data folder yet."""
+    """No service has used the data folder yet."""
 
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what rooms refuse into the one line that a command says.
+    """Convert errors of settings, store and services to the one-line message of a command.
 
     Raises:
-        RefusalError: For a bad setting, and for everything a room refuses with a remedy.
+        RefusalError: For an invalid setting, and for an error with a remedy.
     """
     try:
         yield
@@ -81,7 +80,7 @@ def database_of(settings: Settings) -> Path:
 
 
 def address_of(settings: Settings) -> str:
-    """What an existing store is looked at by (`service.storage.store.looking`). It may hold a password.
+    """Address of an existing store for `service.storage.store.open_snapshot`. It may hold a password.
 
     Raises:
         NoServiceError: If the store is a file, and there is none.
@@ -90,12 +89,12 @@ def address_of(settings: Settings) -> str:
 
 
 def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Awaitable[T]], *, make: bool = False) -> T:
-    """Open the data folder, do one thing in it, close it.
+    """Open the data folder, run a function with it, close it.
 
     Args:
-        environment: Where the settings are read from.
-        work: What to do.
-        make: Whether a missing folder is made; without, it is refused.
+        environment: Source of the settings.
+        work: The function.
+        make: Whether to create a missing folder; otherwise it is refused.
 
     Returns:
         What `work` returned.
@@ -120,5 +119,5 @@ async def _open(settings: Settings) -> AsyncIterator[Folder]:
     clock = choose_clock(settings)
     async with open_store(settings, clock) as database:
         secrets = open_secrets(settings.data_dir)
-        await check_pepper(database, secrets, clock)
-        yield Folder(settings, database, open_registrar(settings, secrets, database, clock), clock, secrets)
+        await check_key_secret(database, secrets, clock)
+        yield Folder(settings, database, open_admin(settings, secrets, database, clock), clock, secrets)

@@ -5,20 +5,20 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from service.access.grants import GrantRow
-from service.clients.cli.refusal import DONE
+from service.clients.cli.errors import DONE
 from service.clock import iso
-from service.operator.duration import end_of
 from service.operator.folder import Folder, run_in_folder
+from service.operator.options import end_of
 from service.operator.output import print_json, print_table
 
 
 def add(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Give a tier to a user, or to whoever proves a wallet."""
+    """Grant a tier to a user, or to the user who proves a wallet."""
 
     async def give(folder: Folder) -> GrantRow:
         holder = arguments.wallet if arguments.user is None else arguments.user
         ends_ms = end_of(arguments.expires, folder.clock.now_ms())
-        return await folder.registrar.add_grant(holder, arguments.tier, ends_ms)
+        return await folder.admin.add_grant(holder, arguments.tier, ends_ms)
 
     grant = run_in_folder(environment, give)
     if arguments.json:
@@ -33,7 +33,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List grants, newest first."""
 
     async def read(folder: Folder) -> list[GrantRow]:
-        return await folder.registrar.list_grants()
+        return await folder.admin.list_grants()
 
     grants = run_in_folder(environment, read)
     if arguments.json:
@@ -48,7 +48,7 @@ def revoke(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Take a grant back at once."""
 
     async def end(folder: Folder) -> None:
-        await folder.registrar.revoke_grant(arguments.grant)
+        await folder.admin.revoke_grant(arguments.grant)
 
     run_in_folder(environment, end)
     sys.stdout.write(f"Grant {arguments.grant} is revoked; a running service knows within a second.\n")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from service.clients.cli.refusal import DONE, RefusalError
+from service.clients.cli.errors import DONE, RefusalError
 from service.clock import Clock, SystemClock, iso
 from service.operator.folder import refusing
 from service.settings import Settings

@@ -7,12 +7,12 @@ from contextlib import contextmanager, suppress
 
 import msgspec
 
-from service.access.desk import key_row
-from service.clients.cli.refusal import DONE, MISUSED, RefusalError
+from service.access.accounts import key_row
+from service.clients.cli.errors import DONE, MISUSED, RefusalError
 from service.clients.profile import credentials
-from service.clients.profile.caller import url_of
-from service.operator.duration import end_of
+from service.clients.profile.connection import url_of
 from service.operator.folder import Folder, NoServiceError, run_in_folder
+from service.operator.options import end_of
 from service.operator.output import print_json, print_table
 from service.settings import Settings
 from service.wire.access import IssuedKey, KeyName
@@ -26,7 +26,7 @@ def create(arguments: Namespace, environment: Mapping[str, str]) -> int:
         raise RefusalError("--name takes 1 to 80 characters, none of them a control character", MISUSED) from error
 
     async def make(folder: Folder) -> IssuedKey:
-        return await folder.registrar.create_key(
+        return await folder.admin.create_key(
             name,
             user_id=arguments.user,
             wallet=arguments.wallet,
@@ -52,7 +52,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List keys, newest first."""
 
     async def read(folder: Folder) -> list[dict[str, object]]:
-        keys = await folder.registrar.list_keys(arguments.user)
+        keys = await folder.admin.list_keys(arguments.user)
         return [{**msgspec.to_builtins(key_row(key)), "user_id": key.user_id} for key in keys]
 
     with _or_mine(arguments, environment):
@@ -69,7 +69,7 @@ def revoke(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """End a key at once."""
 
     async def end(folder: Folder) -> None:
-        await folder.registrar.revoke_key(arguments.prefix)
+        await folder.admin.revoke_key(arguments.prefix)
 
     with _or_mine(arguments, environment):
         run_in_folder(environment, end)

@@ -1,17 +1,19 @@
-"""The listening socket: bound once, before anything else is started, and handed on to whoever serves."""
+"""The listening socket: bound before anything else starts, and passed to the processes that serve."""
 
 import errno
 import logging
 import socket
+import ssl
 import threading
 from typing import Final
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
+from service.settings import Settings, SettingsError
 
 BACKLOG: Final = 2_048
 UNSENT_BYTES: Final = 128 * 1024
-"""Of answers that the kernel takes of a connection before any of them is sent. Else it would take megabytes of a reader
-that asks for ten answers and reads none, and four hundred of those would cost everybody the making of four thousand."""
+"""Unsent bytes that the kernel buffers per connection. Without a limit it would buffer megabytes for clients that send
+requests and read no answers."""
 
 _REMEDIES: Final = {
     errno.EADDRINUSE: "it is taken. Stop what listens there, or set {port} (0 takes a free port)",
@@ -32,7 +34,7 @@ def listen(
     host_setting: str = "VERDICT_HOST",
     port_setting: str = "VERDICT_PORT",
     *,
-    patience_s: int = 0,
+    timeout_s: int = 0,
 ) -> socket.socket:
     """Bind and listen.
 
@@ -41,7 +43,7 @@ def listen(
         port: 0 takes a free one.
         host_setting: What an operator changes the host with.
         port_setting: What an operator changes the port with.
-        patience_s: How long to wait for a port that is in use; logged.
+        timeout_s: Seconds to wait for a port that is in use.
 
     Returns:
         A listening socket, not inherited by other programs.
@@ -49,14 +51,14 @@ def listen(
     Raises:
         RefusalError: If that cannot be done, naming the setting to change.
     """
-    retries = round(patience_s / _RETRY_S)
+    retries = round(timeout_s / _RETRY_S)
     while True:
         try:
             return _bind(host, port)
         except (OSError, UnicodeError) as error:
             if retries and isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-                if retries == round(patience_s / _RETRY_S):
-                    _log.warning(f"{host}:{port} is in use. Waiting up to {patience_s} s for it to become free.")
+                if retries == round(timeout_s / _RETRY_S):
+                    _log.warning(f"{host}:{port} is in use. Waiting up to {timeout_s} s for it to become free.")
                 retries -= 1
                 _pause(_RETRY_S)
                 continue
@@ -84,7 +86,24 @@ def _bounded(listener: socket.socket) -> socket.socket:
 
 
 def url_of(listener: socket.socket, *, tls: bool) -> str:
-    """The URL a caller on this machine reaches a listening socket by."""
+    """URL of a listening socket for callers on this machine."""
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - recognised, not bound
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def check_tls(settings: Settings) -> None:
+    """Check certificate and key before a process is started with them.
+
+    Raises:
+        SettingsError: If they cannot be used.
+    """
+    if settings.tls_cert is None or settings.tls_key is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key)
+    except OSError as error:
+        raise SettingsError(
+            f"VERDICT_TLS_CERT and VERDICT_TLS_KEY cannot be used: {error.strerror or error}. "
+            "Name a PEM certificate and its private key."
+        ) from error

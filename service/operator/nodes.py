@@ -1,15 +1,15 @@
-"""Whether watched wallets can be followed: what `verdict doctor` asks of the nodes of their chain."""
+"""Check of `verdict doctor`: whether the JSON-RPC nodes can follow the watched wallets."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Final
 
 from service.clock import MINUTE_MS, Clock
-from service.operator.check import Check, judge
+from service.operator.doctor_checks import DoctorCheck, judge
 from service.settings import Settings, SettingsError
 from service.storage.engine import DatabaseError
-from service.storage.store import looking
-from service.upstream.failure import UpstreamError
+from service.storage.store import open_snapshot
+from service.upstream.failures import UpstreamError
 from service.upstream.session import open_session
 from service.wallets.chain import Node
 from service.wallets.nodes import BEHIND_MS, WEIGHT_PER_MINUTE
@@ -18,22 +18,22 @@ from service.wallets.watchlist import Watched, read_listed, watched_in
 
 _NAME: Final = "wallets"
 _REMEDY: Final = (
-    "let VERDICT_WALLETS_RPC name JSON-RPC nodes of one chain that follow it and answer eth_getLogs, commas between"
+    "Set VERDICT_WALLETS_RPC to JSON-RPC nodes of one chain, separated by commas, that are in sync and have eth_getLogs"
 )
 
 
-def check_wallets(settings: Settings, address: str, clock: Clock) -> Check:
-    """Ask each node what following takes; nobody is asked where nobody is watched."""
+def check_wallets(settings: Settings, address: str, clock: Clock) -> DoctorCheck:
+    """Check each node, if a wallet is watched."""
     try:
         watched = _watched(settings, address)
     except SettingsError as error:
-        return Check(_NAME, "a setting cannot be used", [str(error)], "set it right")
+        return DoctorCheck(_NAME, "invalid setting", [str(error)], "set it right")
     except DatabaseError:  # a finding of the database, not of the nodes
-        return Check(_NAME, "who is watched cannot be read, and no node is asked")
+        return DoctorCheck(_NAME, "the watched wallets cannot be read; no node is called")
     if not watched:
-        return Check(_NAME, "nobody is watched, and no node is asked")
+        return DoctorCheck(_NAME, "no wallet is watched; no node is called")
     if settings.source == "fixtures":
-        return Check(_NAME, f"{len(watched)} are watched on the recorded chain")
+        return DoctorCheck(_NAME, f"{len(watched)} are watched on the recorded chain")
     found = asyncio.run(_look_at_all(settings, watched, clock))
     said = f"{len(watched)} are watched"
     return judge(_NAME, said if found else f"{said}, and every node can follow them", found, _REMEDY)
@@ -41,12 +41,12 @@ def check_wallets(settings: Settings, address: str, clock: Clock) -> Check:
 
 def _watched(settings: Settings, address: str) -> Sequence[Watched]:
     listed = read_listed(settings)
-    with looking(address) as connection:
+    with open_snapshot(address) as connection:
         return watched_in(connection, listed)
 
 
 async def _look_at_all(settings: Settings, watched: Sequence[Watched], clock: Clock) -> list[str]:
-    """What is wrong with the nodes, each by its place in the setting: an address may hold a key."""
+    """Findings on the nodes. Each is named by its place in the setting, because an address may hold a key."""
     chains: dict[int, int] = {}
     found: list[str] = []
     for place, url in enumerate(settings.wallets_rpc, 1):
@@ -65,7 +65,7 @@ async def _look_at_all(settings: Settings, watched: Sequence[Watched], clock: Cl
 
 
 async def _look(node: Node, address: str, clock: Clock) -> tuple[int, int]:
-    """A node's chain, and the age of its newest block; its logs are asked for too, which not every node tells."""
+    """A node's chain and the age of its newest block; requests logs too, which not every node serves."""
     chain_id, newest = await node.chain_id(), await node.newest()
     await ask_logs(node, chain_id, newest.number, address)
     return chain_id, clock.now_ms() - newest.at_ms
@@ -75,7 +75,7 @@ async def ask_logs(node: Node, chain_id: int, block: int, address: str) -> None:
     """Ask for the transfers of an address in a block, by known contracts where the node wants contracts named.
 
     Raises:
-        UpstreamError: If the node does not tell.
+        UpstreamError: If the node fails.
     """
     node.contracts = known_contracts(chain_id)
     try:

@@ -1,21 +1,27 @@
-"""`verdict payments list|show|resume|export`: what was paid, what for, and what became of it."""
+"""`verdict payments`: list, export, resume and reconcile payments."""
 
+import asyncio
 import csv
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
 
-from service.clients.cli.refusal import DONE, RefusalError
+from service.access.meter import open_meter
+from service.access.usage_ledger import void_paid
+from service.clients.cli.errors import DONE, FAILED, RefusalError
 from service.clock import iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 from service.operator.receipt import print_field, show_receipt
-from service.payments.facilitator_stop import clear_stops
-from service.payments.listing import PaymentRow, find_payment, read_payments
+from service.payments.audit import PaymentRow, find_payment_row, read_payments, read_unsettled
+from service.payments.factory import Payments, open_payments
 from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
+from service.payments.records import PaymentRecord
+from service.payments.settlement_checks import clear_stops
 from service.units import MicroUsd, usdc
 from service.wire.payment import Receipt, SignedReceipt
 
@@ -61,7 +67,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """
 
     async def read(folder: Folder) -> tuple[PaymentRow | None, SignedReceipt | None]:
-        payment = await folder.database.inspect(lambda connection: find_payment(connection, arguments.payment))
+        payment = await folder.database.inspect(lambda connection: find_payment_row(connection, arguments.payment))
         found = await folder.database.inspect(lambda connection: find_receipt(connection, arguments.payment))
         return payment, None if found is None else ReceiptSigner(folder.secrets.receipt_key).sign(found)
 
@@ -148,3 +154,69 @@ def _sum_up(payments: Sequence[PaymentRow]) -> str:
 
 def _minute(at_ms: int) -> str:
     return iso(at_ms)[:_MINUTE].replace("T", " ")
+
+
+_WORTH_ASKING: Final = frozenset({"settling", "failed"})
+"""A failed payment may have been submitted by somebody else since; then the chain says so."""
+
+
+def reconcile(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Ask about open payments: exit code 0 where the end of each is known now, 1 where one stays open.
+
+    The service may run meanwhile: a settlement that both ask for is recorded once.
+
+    Raises:
+        RefusalError: If there is no payment of that id.
+    """
+    records = run_in_folder(environment, lambda folder: _ask(folder, arguments.payment))
+    if arguments.json:
+        print_json({"payments": [_plain(record) for record in records]})
+    else:
+        rows = [[record.receipt_id, record.state, record.transaction or record.reason] for record in records]
+        print_table(
+            ["ID", "STATE", "TRANSACTION OR REASON"],
+            rows,
+            nothing="Nothing is open: of every payment it is known how it ended.",
+            whole={"ID", "STATE"},
+        )
+    still_open = sum(record.state == "settling" for record in records)
+    if still_open:
+        sys.stderr.write(f"{still_open} still open: the service goes on asking; nothing is charged twice\n")
+    return FAILED if still_open else DONE
+
+
+async def _ask(folder: Folder, receipt_id: str | None) -> Sequence[PaymentRecord]:
+    async with _open(folder) as payments:
+
+        async def ask(wanted: str) -> PaymentRecord:
+            record = await payments.ledger.find(wanted)
+            if record is None:
+                raise RefusalError(f"there is no payment {wanted}; `verdict payments list` shows all")
+            return await payments.settlement.resolve(record) if record.state in _WORTH_ASKING else record
+
+        if receipt_id is not None:
+            return [await ask(receipt_id)]
+        found = await folder.database.inspect(read_unsettled)
+        return await asyncio.gather(*(ask(wanted) for wanted, _ in found))
+
+
+@asynccontextmanager
+async def _open(folder: Folder) -> AsyncIterator[Payments]:
+    settings, database, clock = folder.settings, folder.database, folder.clock
+    async with (
+        open_meter(database, clock) as meter,
+        # Who leads goes round by itself; this is one who asks once.
+        open_payments(
+            settings, database, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
+        ) as payments,
+    ):
+        yield payments
+
+
+def _plain(record: PaymentRecord) -> dict[str, object]:
+    return {
+        "id": record.receipt_id,
+        "state": record.state,
+        "transaction": record.transaction,
+        "reason": record.reason,
+    }

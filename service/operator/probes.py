@@ -1,7 +1,9 @@
-"""What `verdict doctor --upstreams` asks of each upstream: one request an endpoint, by the service's own adapters."""
+"""Probes of upstreams for `verdict doctor --upstreams`, and what an operator can do about failures."""
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Sized
 from contextlib import AsyncExitStack, asynccontextmanager
+from http import HTTPStatus
 from operator import attrgetter
 from typing import Final, TypeVar, cast
 
@@ -14,19 +16,18 @@ from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS
 from service.operator.nodes import ask_logs
 from service.rwa.listing import DEX
 from service.sentiment.sources.alternative import FearGreed
-from service.sentiment.sources.rss import PATHS, News
+from service.sentiment.sources.rss import PATHS, NewsFeed
 from service.settings import NOBODY, Settings, variable
-from service.transcripts.reading import FeedReader
-from service.transcripts.sources import Source, sources_of
+from service.transcripts.feed_reader import FeedReader
+from service.transcripts.sources import FeedSource, sources_of
 from service.transcripts.youtube import Captions
-from service.upstream.failure import UpstreamError
-from service.upstream.reasons import TITLES
+from service.upstream.failures import TITLES, UpstreamError
+from service.upstream.feed_fetcher import UNSEEN, FeedFetcher, open_feed_fetcher
 from service.upstream.session import UpstreamSession, open_session
-from service.upstream.socket import open_socket
-from service.upstream.visitor import UNSEEN, Visitor, open_visitor
+from service.upstream.websocket import open_socket
 from service.wallets.chain import Node
 from service.wallets.nodes import BEHIND_MS, WEIGHT_PER_MINUTE
-from service.wiring.venues import HYPERLIQUID, Upstreams, open_upstreams
+from service.wiring.upstreams import HYPERLIQUID, Upstreams, open_upstreams
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ _BTCUSDT: Final = "BTCUSDT"
 _BITCOIN: Final = "bitcoin"
 
 
-class Answer(Struct, frozen=True):
+class ProbeResult(Struct, frozen=True):
     """A usable answer: what was in it, in a few words; and what about it needs attention, with what to do."""
 
     said: str
@@ -61,7 +62,7 @@ class Probe(Struct, frozen=True):
 
     endpoint: str
     upstream: str
-    ask: Callable[[], Awaitable[Answer]]
+    ask: Callable[[], Awaitable[ProbeResult]]
     group: str | None
     setting: str
     session: UpstreamSession | None = None
@@ -77,20 +78,20 @@ async def open_probes(settings: Settings, clock: Clock) -> AsyncIterator[Sequenc
     """
     async with AsyncExitStack() as stack:
         upstreams = await stack.enter_async_context(open_upstreams(settings, clock, at_once=AT_ONCE))
-        visitor = await stack.enter_async_context(open_visitor(clock, upstreams.spoken))
+        fetcher = await stack.enter_async_context(open_feed_fetcher(clock, upstreams.spoken))
         nodes = [
             await stack.enter_async_context(
                 open_session(f"node-{place}", url, clock, weight_per_minute=WEIGHT_PER_MINUTE)
             )
             for place, url in enumerate(upstreams.nodes, 1)
         ]
-        captions = Captions(visitor) if settings.youtube_captions == "on" else None
+        captions = Captions(fetcher) if settings.youtube_captions == "on" else None
         yield [
             *_hyperliquid(upstreams, clock),
             *_binance(upstreams.sessions["binance"], clock),
             *_coingecko(upstreams.sessions["coingecko"], clock),
             *_sentiment(upstreams, clock),
-            *(_feed(source, visitor, captions) for source in sources_of(settings)),
+            *(_feed(source, fetcher, captions) for source in sources_of(settings)),
             *(_node(session, clock) for session in nodes),
         ]
 
@@ -99,13 +100,13 @@ def _hyperliquid(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
     session, since_ms = upstreams.sessions[HYPERLIQUID], clock.now_ms() - _DAYS * DAY_MS
     venue = Hyperliquid(session, clock)
     quotes = attrgetter("quotes")
-    yield _of(session, "metaAndAssetCtxs", lambda: _told(venue.quotes(), "coins", quotes))
-    yield _of(session, f"metaAndAssetCtxs {DEX}", lambda: _told(venue.quotes(DEX), "assets", quotes))
+    yield _of(session, "metaAndAssetCtxs", lambda: _fetched(venue.quotes(), "coins", quotes))
+    yield _of(session, f"metaAndAssetCtxs {DEX}", lambda: _fetched(venue.quotes(DEX), "assets", quotes))
     yield _of(
-        session, "candleSnapshot", lambda: _told(venue.bars(_BTC, "1d", since_ms), "daily bars", attrgetter("bars"))
+        session, "candleSnapshot", lambda: _fetched(venue.bars(_BTC, "1d", since_ms), "daily bars", attrgetter("bars"))
     )
-    yield _of(session, "fundingHistory", lambda: _told(venue.funding_history(_BTC, since_ms), "payments"))
-    yield _of(session, "perpConciseAnnotations", lambda: _told(venue.annotations(), "annotations"))
+    yield _of(session, "fundingHistory", lambda: _fetched(venue.funding_history(_BTC, since_ms), "payments"))
+    yield _of(session, "perpConciseAnnotations", lambda: _fetched(venue.annotations(), "annotations"))
     title, setting = f"{TITLES[HYPERLIQUID]} WebSocket", variable(f"{HYPERLIQUID}_url")
     yield Probe(title, HYPERLIQUID, lambda: _listen(upstreams.feed_url, venue, clock), "feed", setting)
 
@@ -114,13 +115,13 @@ def _binance(session: UpstreamSession, clock: Clock) -> Iterator[Probe]:
     """What stands in where Hyperliquid fails: no route needs it otherwise."""
     binance, since_ms = Binance(session, clock), clock.now_ms() - _DAYS * DAY_MS
 
-    async def klines() -> Answer:
+    async def klines() -> ProbeResult:
         await binance.bars(_BTCUSDT, "1d", since_ms)
-        return Answer("daily bars")  # how many are final, a second request would tell
+        return ProbeResult("daily bars")  # how many are final, a second request would tell
 
     for name, ask in (
-        ("exchangeInfo, fundingInfo", lambda: _told(binance.contracts(), "contracts")),
-        ("premiumIndex, ticker/24hr", lambda: _told(binance.marks(), "mark prices", attrgetter("rows"))),
+        ("exchangeInfo, fundingInfo", lambda: _fetched(binance.contracts(), "contracts")),
+        ("premiumIndex, ticker/24hr", lambda: _fetched(binance.marks(), "mark prices", attrgetter("rows"))),
         ("klines", klines),
     ):
         yield _of(session, name, ask, needed=False)
@@ -128,13 +129,18 @@ def _binance(session: UpstreamSession, clock: Clock) -> Iterator[Probe]:
 
 def _coingecko(session: UpstreamSession, clock: Clock) -> Iterator[Probe]:
     gecko = CoinGecko(session, clock)
-    yield _of(session, "coins/markets", lambda: _told(gecko.page(1), "coins"))
-    yield _of(session, "coins/categories", lambda: _told(gecko.categories(), "categories"))
-    yield _of(session, "market_chart", lambda: _told(gecko.caps(_BITCOIN, HOURLY_DAYS), "market caps"))
+    yield _of(session, "coins/markets", lambda: _fetched(gecko.page(1), "coins"))
+    yield _of(session, "coins/categories", lambda: _fetched(gecko.categories(), "categories"))
+    yield _of(session, "market_chart", lambda: _fetched(gecko.caps(_BITCOIN, HOURLY_DAYS), "market caps"))
 
 
 def _of(
-    session: UpstreamSession, name: str, ask: Callable[[], Awaitable[Answer]], *, needed: bool = True, group: str = ""
+    session: UpstreamSession,
+    name: str,
+    ask: Callable[[], Awaitable[ProbeResult]],
+    *,
+    needed: bool = True,
+    group: str = "",
 ) -> Probe:
     endpoint = f"{TITLES[session.name]} {name}"
     whole = (group or endpoint) if needed else None
@@ -144,24 +150,24 @@ def _of(
 def _sentiment(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
     index = FearGreed(upstreams.sessions["alternative"], clock)
 
-    async def fear_greed() -> Answer:
-        return Answer(f"index {(await index.newest()).value}")
+    async def fear_greed() -> ProbeResult:
+        return ProbeResult(f"index {(await index.newest()).value}")
 
     yield _of(upstreams.sessions["alternative"], "Fear & Greed", fear_greed)
     for name in PATHS:
-        news = News(upstreams.sessions[name], clock)
+        news = NewsFeed(upstreams.sessions[name], clock)
 
-        async def stories(news: News = news) -> Answer:
-            return await _told(news.stories(), "stories", attrgetter("stories"))
+        async def stories(news: NewsFeed = news) -> ProbeResult:
+            return await _fetched(news.stories(), "stories", attrgetter("stories"))
 
         yield _of(upstreams.sessions[name], "RSS", stories, group="news")
 
 
-def _feed(source: Source, visitor: Visitor, captions: Captions | None) -> Probe:
-    reader = FeedReader(visitor, captions)
+def _feed(source: FeedSource, fetcher: FeedFetcher, captions: Captions | None) -> Probe:
+    reader = FeedReader(fetcher, captions)
 
-    async def ask() -> Answer:
-        return await _told(reader.channel(source, UNSEEN), "episodes", attrgetter("items"))
+    async def ask() -> ProbeResult:
+        return await _fetched(reader.channel(source, UNSEEN), "episodes", attrgetter("items"))
 
     return Probe(f"feed {source.id}", source.id, ask, "feeds", variable("transcript_feeds"))
 
@@ -169,23 +175,23 @@ def _feed(source: Source, visitor: Visitor, captions: Captions | None) -> Probe:
 def _node(session: UpstreamSession, clock: Clock) -> Probe:
     node = Node(session)
 
-    async def ask() -> Answer:
+    async def ask() -> ProbeResult:
         chain, newest = await node.chain_id(), await node.newest()
         await ask_logs(node, chain, newest.number, NOBODY.lower())
         age_ms = clock.now_ms() - newest.at_ms
         said = f"chain {chain}, block {newest.number}"
         if age_ms > BEHIND_MS:
             remedy = "Wait until the node has caught up, or name another one in VERDICT_WALLETS_RPC."
-            return Answer(said, f"its newest block is {age_ms // MINUTE_MS} minutes old", remedy)
+            return ProbeResult(said, f"its newest block is {age_ms // MINUTE_MS} minutes old", remedy)
         if node.by_contract:
             remedy = "Name a node in VERDICT_WALLETS_RPC that answers eth_getLogs without an address."
-            return Answer(said, "it tells transfers of known contracts alone", remedy)
-        return Answer(said)
+            return ProbeResult(said, "it tells transfers of known contracts alone", remedy)
+        return ProbeResult(said)
 
     return Probe(f"{session.name} eth_getLogs", session.name, ask, "nodes", variable("wallets_rpc"), session)
 
 
-async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> Answer:
+async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> ProbeResult:
     """Subscribe as the service does, and read the first frame."""
     await venue.quotes()
     venue.adopt_universe()  # a frame names no coins
@@ -197,10 +203,52 @@ async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> Answer:
         raise UpstreamError(HYPERLIQUID, None, b"the first frame is not in the expected format", stage="decode")
     waited_ms = round((clock.monotonic() - began_s) * SECOND_MS)
     packed = "compressed" if socket.compressed else "not compressed"
-    return Answer(f"{len(found.quotes)} coins after {waited_ms} ms, {packed}")
+    return ProbeResult(f"{len(found.quotes)} coins after {waited_ms} ms, {packed}")
 
 
-async def _told(asked: Awaitable[T], what: str, of: Callable[[T], Sized] | None = None) -> Answer:
+async def _fetched(asked: Awaitable[T], what: str, of: Callable[[T], Sized] | None = None) -> ProbeResult:
     """How many of the requested rows there are."""
     found = await asked
-    return Answer(f"{len(of(found) if of else cast('Sized', found))} {what}")
+    return ProbeResult(f"{len(of(found) if of else cast('Sized', found))} {what}")
+
+
+_BANNED: Final = 418
+_GEOBLOCK: Final = re.compile(
+    r"restricted location|block access from your country|not available in your (?:country|region)|error code: 1009"
+    r"|banned the country or region",
+    re.IGNORECASE,
+)
+"""How Binance, CloudFront and Cloudflare (error 1009) say that a region is refused."""
+
+_OF_STAGE: Final = {
+    "dns": "Check the network, the DNS resolver and {setting}.",
+    "connect": "Check the network, the firewall and {setting}.",
+    "tls": "Check this machine's clock and CA certificates, and {setting}.",
+    "decode": "Unknown format: update Verdict, or report this line as a defect.",
+}
+
+
+def is_geoblock(error: UpstreamError) -> bool:
+    """Whether an upstream refuses the region that it is asked from."""
+    if error.upstream_status == HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS:
+        return True
+    return error.upstream_status == HTTPStatus.FORBIDDEN and _GEOBLOCK.search(error.body) is not None
+
+
+def remedy_for(error: UpstreamError, probe: Probe) -> str:
+    """Say what to do about a failure.
+
+    Args:
+        error: The failure.
+        probe: What was asked.
+    """
+    if is_geoblock(error):
+        return f"This region is refused. Run the service in another one, or set {probe.setting} to a mirror there."
+    if error.upstream_status in {HTTPStatus.TOO_MANY_REQUESTS, _BANNED}:
+        wait = f"{error.retry_after_s:.0f} s" if error.retry_after_s else "a few minutes"
+        return f"Too many requests from this address. Wait {wait}; other programs here may use up the limit."
+    if error.upstream_status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return f"The upstream refuses this client. Check {probe.setting} and the key, if there is one."
+    if error.stage in _OF_STAGE:
+        return _OF_STAGE[error.stage].format(setting=probe.setting)
+    return f"Wait, and check the upstream's status page; {probe.setting} names its address."

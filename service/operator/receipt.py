@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from service.clients.cli.refusal import DONE, FAILED, MISUSED, REFUSED, RefusalError
+from service.clients.cli.errors import DONE, FAILED, MISUSED, REFUSED, RefusalError
 from service.ethereum.addresses import read_address
 from service.operator.output import WIDTH
 from service.operator.saved import plain, read_json
@@ -17,7 +17,7 @@ from service.wire.payment import Receipt, SignedReceipt
 
 _NO_RECEIPT: Final = "this is not a signed receipt: save the whole answer of /api/receipts/{id}"
 _NAMES: Final = max(map(len, Receipt.__struct_encode_fields__)) + 1
-"""Leaves room for a hash with its 0x: 80 columns hold all of it."""
+"""Leaves space for a hash with its 0x: 80 columns hold all of it."""
 
 
 def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa: ARG001 - needs no settings

@@ -6,14 +6,14 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.clients.cli.refusal import DONE, RefusalError
+from service.clients.cli.errors import DONE, RefusalError
 from service.clock import SystemClock
 from service.operator.folder import refusing
 from service.settings import Settings
 from service.upstream.fixture_set import Metadata
-from service.upstream.record import record
+from service.upstream.recorder import record
 from service.upstream.session import open_session
-from service.wiring.venues import HYPERLIQUID, PUBLISHED
+from service.wiring.upstreams import HYPERLIQUID, PUBLISHED
 
 
 def capture(arguments: Namespace, environment: Mapping[str, str]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
-from service.clients.cli.refusal import REFUSED, RefusalError
+from service.clients.cli.errors import REFUSED, RefusalError
 from service.wire.strict import check_depth
 
 _STDIN: Final = "-"
@@ -54,7 +54,7 @@ def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         # Of two members of one name another reader may take the other: such a file says nothing for certain.
-        raise ValueError("a member is there twice")
+        raise ValueError("a member is repeated")
     return members
 
 

@@ -16,15 +16,14 @@ import msgspec
 import uvloop
 
 from service import logs
-from service.clients.cli.loading import load
-from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
-from service.clients.cli.terminal import screen
+from service.clients.cli.command import load
+from service.clients.cli.errors import DONE, FAILED, MISUSED, RefusalError
+from service.clients.cli.terminal import screen_of
 from service.clock import Clock, SystemClock
-from service.http.server import check_tls
 from service.interpreter import command_of, watch_parent
+from service.operator.drop_privileges import give_up
 from service.operator.folder import Folder, refusing, run_in_folder
-from service.operator.listener import listen, url_of
-from service.operator.privileges import give_up
+from service.operator.listener import check_tls, listen, url_of
 from service.operator.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.settings import Settings
 from service.storage.full_disk import start_refusal
@@ -40,7 +39,7 @@ _PORT_PATIENCE_S: Final = 5
 
 
 def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     if arguments.worker is not None:
         return _work(arguments.worker, arguments.listener, environment)
     if arguments.first_key and arguments.workers > 1:
@@ -48,7 +47,7 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
     with refusing():
         settings = Settings.from_environ(environment)
         _configure_logs(settings, environment)
-        listener = listen(settings.host, settings.port, patience_s=_PORT_PATIENCE_S)
+        listener = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
         metrics = _listen_for_metrics(settings, 0)
         give_up()  # before files are looked at: what root could read and this process can not is refused here
         check_tls(settings)
@@ -58,13 +57,13 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
             metrics.close()  # It could be bound; the workers bind theirs.
         return _supervise(listener, arguments.workers)
     with refusing(), preloading(settings, clock := choose_clock(settings)) as preload:
-        told = _welcome(settings, listener, environment) if arguments.first_key else {}
-        _serve(settings, clock, listener, metrics, told, preload)
+        callbacks = _welcome(settings, listener, environment) if arguments.first_key else {}
+        _serve(settings, clock, listener, metrics, callbacks, preload)
     return DONE
 
 
 def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
-    """Be a worker: what one worker refuses, all would, so the parent is told to give up."""
+    """Run as a worker. If it refuses to start, all would, so it tells the parent to give up."""
     watch_parent(_stop_orphan)
     try:
         with refusing():
@@ -91,12 +90,12 @@ def _serve(
     clock: Clock,
     listener: socket.socket,
     metrics: socket.socket | None,
-    told: Mapping[str, Callable[[], None]],
+    callbacks: Mapping[str, Callable[[], None]],
     preload: Preload | None = None,
 ) -> None:
     making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-    process: Process = making(bound, clock, listener, metrics, preload=preload, **told)
+    process: Process = making(bound, clock, listener, metrics, preload=preload, **callbacks)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process.run())
 
@@ -112,7 +111,7 @@ def _supervise(listener: socket.socket, workers: int) -> int:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make sure that the data folder is there and takes files.
+    """Create the data folder and check that it is writable.
 
     Raises:
         RefusalError: Naming the setting to change.
@@ -134,13 +133,13 @@ def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None
     if not settings.metrics_port:
         return None
     port = settings.metrics_port + number
-    return listen(settings.host, port, port_setting="VERDICT_METRICS_PORT", patience_s=_PORT_PATIENCE_S)
+    return listen(settings.host, port, port_setting="VERDICT_METRICS_PORT", timeout_s=_PORT_PATIENCE_S)
 
 
 def _welcome(
     settings: Settings, listener: socket.socket, environment: Mapping[str, str]
 ) -> dict[str, Callable[[], None]]:
-    """Make the first key; print it once callers are let in, before upstreams have answered, and then that they have."""
+    """Create the first key; print it when the service listens, and another line when it is ready."""
     key, user_id = run_in_folder(environment, _renew_first_key, make=True)
     url = url_of(listener, tls=settings.tls_cert is not None)
     verdict = _command()
@@ -167,7 +166,7 @@ def _print(text: str) -> None:
 
 
 def _configure_logs(settings: Settings, environment: Mapping[str, str]) -> None:
-    logs.configure(settings.log_level, settings.log_format, colour=screen(environment, sys.stderr).colour)
+    logs.configure(settings.log_level, settings.log_format, colour=screen_of(environment, sys.stderr).colour)
 
 
 def _command() -> str:
@@ -179,11 +178,11 @@ def _command() -> str:
 
 
 async def _renew_first_key(folder: Folder) -> tuple[str, int]:
-    """Make a key named `make run`; the one of the last start, which nobody can look up again, is revoked."""
-    former = [key for key in await folder.registrar.list_keys() if key.name == FIRST_KEY and key.revoked_ms is None]
+    """Create a key named `make run` and revoke the one of the last start, which cannot be shown again."""
+    former = [key for key in await folder.admin.list_keys() if key.name == FIRST_KEY and key.revoked_ms is None]
     for key in former:
-        await folder.registrar.revoke_key(str(key.prefix))
-    issued = await folder.registrar.create_key(FIRST_KEY, user_id=former[0].user_id if former else None)
+        await folder.admin.revoke_key(str(key.prefix))
+    issued = await folder.admin.create_key(FIRST_KEY, user_id=former[0].user_id if former else None)
     return issued.key, issued.user_id
 
 

@@ -7,13 +7,13 @@ from typing import Final, NamedTuple
 from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.typed_data import domain_separator
-from service.operator.check import Check
+from service.operator.doctor_checks import DoctorCheck
+from service.payments.facilitators.operator_account import open_operator_account
 from service.payments.facilitators.remote import open_remote
+from service.payments.facilitators.rpc import EthereumRpc, open_rpc
 from service.payments.networks import NETWORKS, ChainId, node_url
-from service.payments.operator_account import open_account
-from service.payments.rpc import Rpc, open_rpc
 from service.settings import Settings, SettingsError
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.json_rpc import NodeError
 
 _NAME: Final = "settlement"
@@ -36,21 +36,21 @@ class _Finding(NamedTuple):
     remedy: str
 
 
-def check_settlement(settings: Settings, clock: Clock) -> Check:
+def check_settlement(settings: Settings, clock: Clock) -> DoctorCheck:
     """Try the way that payments take, up to where money would move."""
     if settings.settlement == "ledger":
-        return Check(_NAME, "payments are recorded, and nothing moves on a chain")
+        return DoctorCheck(_NAME, "payments are recorded, and nothing moves on a chain")
     look = _look_at_chain if settings.settlement == "chain" else _look_at_facilitator
     try:
         said, findings = asyncio.run(look(settings, clock))
     except SettingsError as error:
-        said, findings = "a setting cannot be used", [_Finding(str(error), "set it right")]
+        said, findings = "invalid setting", [_Finding(str(error), "set it right")]
     except NodeError as error:
         said, findings = "the node gives no answer", [_Finding(str(error), _ANOTHER_NODE)]
     except UpstreamError as error:
         said, findings = error.message, [_Finding(error.body or "it says nothing", _ANOTHER_FACILITATOR)]
     remedies = dict.fromkeys(found.remedy for found in findings)
-    return Check(_NAME, said, [found.said for found in findings], "; ".join(remedies) or None)
+    return DoctorCheck(_NAME, said, [found.said for found in findings], "; ".join(remedies) or None)
 
 
 async def _look_at_facilitator(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
@@ -69,7 +69,7 @@ async def _look_at_facilitator(settings: Settings, clock: Clock) -> tuple[str, l
 
 
 async def _look_at_chain(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
-    account = await open_account(settings)
+    account = await open_operator_account(settings)
     address = checksum_address(account.address)
     async with open_rpc(node_url(settings), settings.network) as rpc:
         findings = await _look_at_node(rpc, settings, clock)
@@ -82,7 +82,7 @@ async def _look_at_chain(settings: Settings, clock: Clock) -> tuple[str, list[_F
     return f"{address} has {balance / _ETHER:.6g} ETH, gas for {enough_for} settlements", findings
 
 
-async def _look_at_node(rpc: Rpc, settings: Settings, clock: Clock) -> list[_Finding]:
+async def _look_at_node(rpc: EthereumRpc, settings: Settings, clock: Clock) -> list[_Finding]:
     age_ms = clock.now_ms() - (await rpc.block("latest")).time_s * SECOND_MS
     domain = await rpc.call(NETWORKS[settings.network].usdc, _DOMAIN_SEPARATOR)
     return [*_judge_age(age_ms), *_judge_token(settings.network, domain)]

@@ -1,9 +1,8 @@
-"""Several workers on one listening socket: started, kept alive, and stopped together.
+"""Starts several workers on one listening socket, restarts them and stops them together.
 
-The parent has no data open and serves nothing, so there is nothing in it that could fail. Each worker is a fresh
-interpreter that inherits the socket. Its standard input is a pipe from the parent, so that it notices when the parent
-is gone and stops as well, also while it still starts; a line on its standard output says that it listens. Workers are
-started one after another: what the first one refuses, none of the others need try.
+The parent opens no data and serves nothing. Each worker is a new interpreter that inherits the socket. Its standard
+input is a pipe from the parent, so that it stops when the parent is gone; a line on its standard output says that it
+listens. Workers start one after another: if the first one refuses to start, the others are not tried.
 """
 
 import asyncio
@@ -17,10 +16,10 @@ from typing import Final
 from service.clock import Clock
 
 STAND_DOWN: Final = 78
-"""Exit code of a worker that refuses to start: another attempt would end the same way. (`EX_CONFIG` of sysexits.h)"""
+"""Exit code of a worker that refuses to start; a restart would fail too. (`EX_CONFIG` of sysexits.h)"""
 
 LAST_CALL_S: Final = 9.7
-"""A worker that has not ended after so long is killed, a little after its own alarm: ten seconds, and all is over."""
+"""Seconds until a worker that has not ended is killed, shortly after its own alarm: a stop takes ten seconds."""
 
 _STEADY_S: Final = 5.0
 _FIRST_PAUSE_S: Final = 0.1
@@ -30,7 +29,7 @@ _log: Final = logging.getLogger("verdict.supervisor")
 
 
 class Supervisor:
-    """Keeps a number of workers running until told to stop.
+    """Keeps a number of workers running until stopped.
 
     Args:
         command: What starts a worker; `--listener FD --worker N` is appended.
@@ -54,7 +53,7 @@ class Supervisor:
         """Run `count` workers until `stop` is called or one refuses to start.
 
         Returns:
-            Whether all went as asked; `False` where a worker refused, and said why.
+            False if a worker refused to start; it has printed the reason.
         """
         async with asyncio.TaskGroup() as group:
             keepers = []
@@ -81,7 +80,7 @@ class Supervisor:
             steady = self._clock.monotonic() - started_s > _STEADY_S
             pause_s = _FIRST_PAUSE_S if steady else min(pause_s * 2, _LONGEST_PAUSE_S)
             _log.error(
-                "a worker ended; starting another", extra={"worker": number, "exit_code": code, "pause_s": pause_s}
+                "A worker ended. Starting another.", extra={"worker": number, "exit_code": code, "pause_s": pause_s}
             )
             await self._either(self._clock.sleep(pause_s))
 
@@ -106,7 +105,7 @@ class Supervisor:
             del self._workers[number]
 
     async def _either(self, other: Coroutine[object, object, object]) -> None:
-        """Wait for something, or for the stop."""
+        """Wait for a coroutine or for the stop."""
         waits = {asyncio.ensure_future(other), asyncio.ensure_future(self._stopping.wait())}
         _, idle = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in idle:
@@ -117,12 +116,12 @@ class Supervisor:
             _signal(process, signal.SIGTERM)
         await self._clock.sleep(LAST_CALL_S)
         for number, process in self._workers.items():
-            _log.error("a worker did not stop in time; killing it", extra={"worker": number})
+            _log.error("A worker did not stop in time. Killing it.", extra={"worker": number})
             _signal(process, signal.SIGKILL)
 
 
 async def _read_line(process: asyncio.subprocess.Process) -> None:
-    """Wait for a worker's line; there is none where it ended before."""
+    """Wait for a worker's line, or its end."""
     assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
     await process.stdout.readline()
 

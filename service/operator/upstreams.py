@@ -11,18 +11,16 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from service.clients.cli.refusal import DONE, FAILED
+from service.clients.cli.errors import DONE, FAILED
 from service.clock import MINUTE_MS, SECOND_MS, Clock
-from service.operator.check import Check
+from service.operator.doctor_checks import DoctorCheck, check_model
 from service.operator.folder import refusing
-from service.operator.model import check_model
 from service.operator.output import WIDTH, print_json
-from service.operator.probes import Answer, Probe, open_probes
-from service.operator.remedies import remedy_for
+from service.operator.probes import Probe, ProbeResult, open_probes, remedy_for
 from service.operator.settlement import check_settlement
 from service.settings import Settings
-from service.upstream.failure import UpstreamError
-from service.upstream.http_date import parse_http_date
+from service.upstream.failures import UpstreamError
+from service.upstream.responses import parse_http_date
 from service.upstream.session import Head
 from service.wiring.clocks import choose_clock
 
@@ -40,7 +38,7 @@ _INDENT: Final = " " * 6
 _SET_CLOCK: Final = "Set this machine's clock by NTP (`timedatectl set-ntp true`)."
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class EndpointResult(Struct, frozen=True, kw_only=True):
     """One endpoint, asked once.
 
     Attributes:
@@ -83,25 +81,25 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
     return FAILED if failed else DONE
 
 
-async def _ask_all(settings: Settings, clock: Clock) -> list[Row]:
+async def _ask_all(settings: Settings, clock: Clock) -> list[EndpointResult]:
     async with open_probes(settings, clock) as probes:
-        told, others = await asyncio.gather(
+        outcomes, others = await asyncio.gather(
             asyncio.gather(*(_ask(probe, clock) for probe in probes)), _ask_others(settings, clock)
         )
-    served = {probe.group for probe, row in zip(probes, told, strict=True) if row.state == "ok"}
+    served = {probe.group for probe, row in zip(probes, outcomes, strict=True) if row.state == "ok"}
     spared = [
         msgspec.structs.replace(row, state="warn")
         if row.state == "fail" and row.stage != "clock" and (probe.group is None or probe.group in served)
         else row
-        for probe, row in zip(probes, told, strict=True)
+        for probe, row in zip(probes, outcomes, strict=True)
     ]
     return [*spared, *others]
 
 
-async def _ask(probe: Probe, clock: Clock) -> Row:
+async def _ask(probe: Probe, clock: Clock) -> EndpointResult:
     """Ask one endpoint; a failure is a row, not an exception."""
     began_s = clock.monotonic()
-    outcome: Answer | UpstreamError
+    outcome: ProbeResult | UpstreamError
     try:
         async with asyncio.timeout(DEADLINE_S):
             outcome = await probe.ask()
@@ -119,28 +117,30 @@ async def _ask(probe: Probe, clock: Clock) -> Row:
     )
 
 
-def _failed(probe: Probe, error: UpstreamError) -> Row:
+def _failed(probe: Probe, error: UpstreamError) -> EndpointResult:
     remedy = remedy_for(error, probe)
     status = error.upstream_status
-    return Row(
+    return EndpointResult(
         endpoint=probe.endpoint, state="fail", said=_said(error), stage=error.stage, status=status, remedy=remedy
     )
 
 
-def _answered(probe: Probe, answer: Answer, head: Head | None) -> Row:
+def _answered(probe: Probe, answer: ProbeResult, head: Head | None) -> EndpointResult:
     status = None if head is None else head.status
     off_ms = abs(0 if head is None else _clock_difference(head) or 0)
     if off_ms > CLOCK_WARN_MS:
         state: Literal["warn", "fail"] = "fail" if off_ms > CLOCK_FAIL_MS else "warn"
         said = f"{answer.said}; its clock and this machine's differ"
-        return Row(endpoint=probe.endpoint, state=state, said=said, stage="clock", status=status, remedy=_SET_CLOCK)
+        return EndpointResult(
+            endpoint=probe.endpoint, state=state, said=said, stage="clock", status=status, remedy=_SET_CLOCK
+        )
     if answer.warning is not None:
         said = f"{answer.said}; {answer.warning}"
-        return Row(endpoint=probe.endpoint, state="warn", said=said, status=status, remedy=answer.remedy)
-    return Row(endpoint=probe.endpoint, state="ok", said=answer.said, status=status)
+        return EndpointResult(endpoint=probe.endpoint, state="warn", said=said, status=status, remedy=answer.remedy)
+    return EndpointResult(endpoint=probe.endpoint, state="ok", said=answer.said, status=status)
 
 
-async def _ask_others(settings: Settings, clock: Clock) -> list[Row]:
+async def _ask_others(settings: Settings, clock: Clock) -> list[EndpointResult]:
     """Facilitator, payment chain and language model, where they are configured."""
     checks = []
     if settings.settlement != "ledger":
@@ -150,9 +150,11 @@ async def _ask_others(settings: Settings, clock: Clock) -> list[Row]:
     return [_row(found) for found in await asyncio.gather(*checks)]
 
 
-def _row(found: Check) -> Row:
+def _row(found: DoctorCheck) -> EndpointResult:
     said = "; ".join([found.said, *found.findings])
-    return Row(endpoint=found.check, state="fail" if found.findings else "ok", said=said, remedy=found.remedy)
+    return EndpointResult(
+        endpoint=found.check, state="fail" if found.findings else "ok", said=said, remedy=found.remedy
+    )
 
 
 def _said(error: UpstreamError) -> str:
@@ -176,7 +178,7 @@ def _limits(head: Head) -> dict[str, str]:
     return dict(sorted(found)[:_MOST_LIMITS])
 
 
-def _print(rows: Sequence[Row]) -> None:
+def _print(rows: Sequence[EndpointResult]) -> None:
     sys.stdout.write(_line(("", "ENDPOINT", "TIME", "CLOCK"), "ANSWER"))
     for row in rows:
         took = "" if row.took_ms is None else f"{row.took_ms / SECOND_MS:.2f} s"
@@ -194,8 +196,8 @@ def _line(cells: Sequence[str], said: str) -> str:
     """A row of the table; a long answer is wrapped below itself."""
     start = " ".join(_fit(cell, width) for cell, width in zip(cells, _COLUMNS, strict=True)) + " "
     plain = "".join(letter if letter.isprintable() else " " for letter in said)
-    room = WIDTH - len(start)
-    first, *more = textwrap.wrap(plain, room) or [""]
+    available = WIDTH - len(start)
+    first, *more = textwrap.wrap(plain, available) or [""]
     if len(more) > 1:  # too long for its column: it gets lines of its own
         return start.rstrip() + "\n" + _note(plain)
     return "".join(f"{line.rstrip()}\n" for line in (start + first, *(" " * len(start) + rest for rest in more)))

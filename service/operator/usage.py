@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from service.access.audit import DayUsage, usage_by_day
-from service.access.quota import NOBODY
-from service.clients.cli.refusal import DONE
+from service.access.quota import NO_USER
+from service.clients.cli.errors import DONE
 from service.clock import DAY_MS, day_of, iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
@@ -32,7 +32,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         return DONE
     rows = [
         [
-            _ANONYMOUS if user == NOBODY else user,
+            _ANONYMOUS if user == NO_USER else user,
             _questions_on(today, days),
             _questions_since(today - _MONTH + 1, days),
             _questions_since(0, days),
@@ -57,7 +57,7 @@ def _by_user(used: Iterable[DayUsage], only: int | None) -> dict[int, list[DayUs
 
 def _plain(user: int, days: Sequence[DayUsage], today: int) -> dict[str, object]:
     return {
-        "userId": None if user == NOBODY else user,
+        "userId": None if user == NO_USER else user,
         "today": _questions_on(today, days),
         "total": _questions_since(0, days),
         "paid": _paid(days),

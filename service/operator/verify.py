@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
-from service.clients.cli.refusal import DONE, FAILED, REFUSED, RefusalError
+from service.clients.cli.errors import DONE, FAILED, REFUSED, RefusalError
 from service.operator.output import print_table
 from service.operator.saved import plain, read_json
-from service.verdict.replay import NOT_JUDGED, Difference, Replay, ReplayError, replay
+from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, VerdictReplay, replay
 from service.wire.verdict import Verdict
 
 _LEAD: Final = 8
@@ -42,7 +42,7 @@ def _verdict_in(document: object) -> Mapping[str, object]:
     return document
 
 
-def _report(found: Replay, *, judged_past: bool) -> None:
+def _report(found: VerdictReplay, *, judged_past: bool) -> None:
     _write_verdict(found.verdict)
     if judged_past:
         _write("Not recomputed: its claims and its record, which are no part of the verdict.")

@@ -11,19 +11,17 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from service.clients.cli.refusal import DONE, RefusalError
+from service.clients.cli.errors import DONE, RefusalError
 from service.clients.cli.spinner import CLEAR
 from service.clients.cli.terminal import is_plain, is_terminal
 from service.clock import SystemClock, day_of
 from service.market.store import MarketStore
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import WIDTH, print_json
-from service.walkforward.parameters import Parameters, Request
-from service.walkforward.recordings import RecordingsError, read_recordings
-from service.walkforward.records import pack
-from service.walkforward.run import Run
+from service.walkforward.histories import RecordingsError, read_histories, read_recordings
+from service.walkforward.parameters import Parameters, WalkforwardRequest
+from service.walkforward.records import WalkforwardRun, pack_run
 from service.walkforward.store import RunStore
-from service.walkforward.tape_reader import read_histories
 from service.wire.walkforward import StrategySummary, WalkforwardSummary
 
 Report = Callable[[int, int], None]
@@ -44,20 +42,20 @@ class _Asked(Struct, frozen=True):
 
     origin: str
     until_ms: int
-    request: Request
+    request: WalkforwardRequest
 
 
 def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Run over the data folder, whose service then tells the records; or over recordings, which keeps nothing."""
+    """Run over the data folder, whose service then shows the records; or over recordings, which stores nothing."""
     parameters = Parameters(scheme=arguments.scheme)
     if arguments.recordings is not None:
         found = _walk(_recorded(Path(arguments.recordings), parameters), environment)
-        kept = f"read from {arguments.recordings}; nothing was kept"
+        kept = f"read from {arguments.recordings}; nothing was stored"
     else:
         asked = run_in_folder(environment, lambda folder: _ask(folder, parameters))
         found = _walk(asked.request, environment)
         number = run_in_folder(environment, lambda folder: _keep(folder, asked, found))
-        kept = f"kept as run {number}; the service tells its records from now on"
+        kept = f"stored as run {number}; the service shows its records from now on"
     if arguments.json:
         print_json(_document(found))
     else:
@@ -65,10 +63,10 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     return DONE
 
 
-def _recorded(directory: Path, parameters: Parameters) -> Request:
+def _recorded(directory: Path, parameters: Parameters) -> WalkforwardRequest:
     now_ms = SystemClock().now_ms()
     try:
-        return Request(now_ms, parameters, read_recordings(directory, now_ms))
+        return WalkforwardRequest(now_ms, parameters, read_recordings(directory, now_ms))
     except RecordingsError as error:
         raise RefusalError(str(error)) from error
 
@@ -79,20 +77,20 @@ async def _ask(folder: Folder, parameters: Parameters) -> _Asked:
     until_ms = None if origin is None else await market.published_through(origin)
     if origin is None or until_ms is None:
         raise RefusalError(
-            "the data folder holds no published day yet; let the service run until its history is fetched, or name "
+            "the data folder has no published day yet. Let the service run until its history is fetched, or name "
             "recordings with --recordings"
         )
     await market.sum_funding(origin)
     histories = await folder.database.inspect(lambda connection: read_histories(connection, origin, until_ms))
-    return _Asked(origin, until_ms, Request(folder.clock.now_ms(), parameters, histories))
+    return _Asked(origin, until_ms, WalkforwardRequest(folder.clock.now_ms(), parameters, histories))
 
 
-async def _keep(folder: Folder, asked: _Asked, found: Run) -> int:
-    return await RunStore(folder.database).put(asked.origin, pack(found, day_of(asked.until_ms) - 1))
+async def _keep(folder: Folder, asked: _Asked, found: WalkforwardRun) -> int:
+    return await RunStore(folder.database).put(asked.origin, pack_run(found, day_of(asked.until_ms) - 1))
 
 
-def _walk(request: Request, environment: Mapping[str, str]) -> Run:
-    from service.walkforward.engine import run as walk  # noqa: PLC0415 - numpy, which no other command needs
+def _walk(request: WalkforwardRequest, environment: Mapping[str, str]) -> WalkforwardRun:
+    from service.walkforward.engine import run_walkforward as walk  # noqa: PLC0415 - numpy, which no other command needs
 
     try:
         with _progress(environment) as report:
@@ -121,14 +119,14 @@ def _tell(done: int, total: int) -> None:
         sys.stderr.flush()
 
 
-def _document(found: Run) -> dict[str, object]:
+def _document(found: WalkforwardRun) -> dict[str, object]:
     """The run without its records, which are the route's to tell."""
-    told = msgspec.to_builtins(found)
-    counts = {kind: len(told.pop(kind)) for kind in ("signals", "positions", "outcomes")}
-    return {**told, "records": counts}
+    fields = msgspec.to_builtins(found)
+    counts = {kind: len(fields.pop(kind)) for kind in ("signals", "positions", "outcomes")}
+    return {**fields, "records": counts}
 
 
-def _lines(found: Run, kept: str) -> list[str]:
+def _lines(found: WalkforwardRun, kept: str) -> list[str]:
     """What a person reads, in 80 columns."""
     names = f"run {found.run_id}, {kept}"
     if found.summary is None:
@@ -147,14 +145,14 @@ def _lines(found: Run, kept: str) -> list[str]:
     ]
 
 
-def _heading(found: Run, summary: WalkforwardSummary) -> str:
+def _heading(found: WalkforwardRun, summary: WalkforwardSummary) -> str:
     return (
         f"Out of sample from {summary.firstDay} to {summary.lastDay}: {summary.folds} {found.parameters.scheme} folds, "
         f"{summary.coins} coins, {summary.trials} trials in training, {len(found.positions)} positions still open."
     )
 
 
-def _costs(found: Run, summary: WalkforwardSummary) -> str:
+def _costs(found: WalkforwardRun, summary: WalkforwardSummary) -> str:
     parameters = found.parameters
     bps = [bps for _, bps in parameters.slippage]
     return (
@@ -169,38 +167,38 @@ def _table(summary: WalkforwardSummary) -> list[str]:
     """One column a strategy, beside doing nothing."""
     columns, idle = summary.strategies, summary.buyAndHold
     rows: list[tuple[str, Callable[[StrategySummary], str], str]] = [
-        ("trades", lambda told: str(told.total), ""),
-        ("won", lambda told: _share(told.winRate), ""),
-        ("mean of a trade", lambda told: _percent(told.meanReturnPct), ""),
-        ("return", lambda told: _percent(told.returnPct), _percent(idle.returnPct)),
-        ("Sharpe, annualised", lambda told: _ratio(told.sharpe), _ratio(idle.sharpe)),
-        ("P(Sharpe > 0)", lambda told: _ratio(told.probabilisticSharpe), ""),
-        ("P(Sharpe > luck)", lambda told: _ratio(told.deflatedSharpe), ""),
-        ("deepest drawdown", lambda told: _share(told.maxDrawdownPct / 100), _share(idle.maxDrawdownPct / 100)),
-        ("exposure", lambda told: _share(told.exposure), ""),
-        ("turnover a year", lambda told: f"{told.turnover:.1f} x", ""),
-        ("funding recorded", lambda told: _share(told.fundingKnown), ""),
+        ("trades", lambda one: str(one.total), ""),
+        ("won", lambda one: _share(one.winRate), ""),
+        ("mean of a trade", lambda one: _percent(one.meanReturnPct), ""),
+        ("return", lambda one: _percent(one.returnPct), _percent(idle.returnPct)),
+        ("Sharpe, annualised", lambda one: _ratio(one.sharpe), _ratio(idle.sharpe)),
+        ("P(Sharpe > 0)", lambda one: _ratio(one.probabilisticSharpe), ""),
+        ("P(Sharpe > luck)", lambda one: _ratio(one.deflatedSharpe), ""),
+        ("deepest drawdown", lambda one: _share(one.maxDrawdownPct / 100), _share(idle.maxDrawdownPct / 100)),
+        ("exposure", lambda one: _share(one.exposure), ""),
+        ("turnover a year", lambda one: f"{one.turnover:.1f} x", ""),
+        ("funding recorded", lambda one: _share(one.fundingKnown), ""),
     ]
-    lines = [_line("", [*(_HEADS[told.strategy] for told in columns), "HOLDING"])]
-    lines += [_line(label, [*(_cell(cell, told) for told in columns), held]) for label, cell, held in rows]
+    lines = [_line("", [*(_HEADS[one.strategy] for one in columns), "HOLDING"])]
+    lines += [_line(label, [*(_cell(cell, one) for one in columns), held]) for label, cell, held in rows]
     return lines
 
 
-def _cell(cell: Callable[[StrategySummary], str], told: StrategySummary) -> str:
-    return cell(told) if told.published else "refused"
+def _cell(cell: Callable[[StrategySummary], str], one: StrategySummary) -> str:
+    return cell(one) if one.published else "refused"
 
 
 def _line(label: str, cells: Sequence[str]) -> str:
     return (label.ljust(_LABEL) + "".join(cell.rjust(_COLUMN) for cell in cells)).rstrip()
 
 
-def _gate(found: Run, summary: WalkforwardSummary) -> list[str]:
+def _gate(found: WalkforwardRun, summary: WalkforwardSummary) -> list[str]:
     """What the leakage gate said: one line where all is well, one more for each strategy that it refused."""
     held = sum(finding.held for finding in found.findings)
     lines = _wrapped(f"Leakage gate: {held} of {len(found.findings)} checks held.")
-    for told in summary.strategies:
-        if told.refused is not None:
-            lines += _wrapped(f"Not published: {told.strategy} ({told.refused}).")
+    for one in summary.strategies:
+        if one.refused is not None:
+            lines += _wrapped(f"Not published: {one.strategy} ({one.refused}).")
     return [*lines, "", *_wrapped(summary.method.surrogates), "", *_wrapped(summary.method.embargo)]
 
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from service.clients.cli.refusal import DONE, MISUSED, RefusalError
+from service.clients.cli.errors import DONE, MISUSED, RefusalError
 from service.ethereum.addresses import checksum_address, read_address
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
-from service.wallets.watchlist import LONGEST_WORD, Watched, Watchlist, is_word, read_listed
+from service.wallets.watchlist import LONGEST_WORD, Watched, WatchedWallets, is_word, read_listed
 
 
 def add(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -27,7 +27,7 @@ def remove(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Watch a wallet no longer, also where the file names it."""
     address = _address(arguments.address)
     _change(environment, lambda watchlist: watchlist.remove(address))
-    return _say(f"{checksum_address(address)} is watched no longer, and told of no longer.")
+    return _say(f"{checksum_address(address)} is no longer watched.")
 
 
 def label(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -56,15 +56,15 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     return DONE
 
 
-def _change(environment: Mapping[str, str], change: Callable[[Watchlist], Awaitable[None]]) -> None:
+def _change(environment: Mapping[str, str], change: Callable[[WatchedWallets], Awaitable[None]]) -> None:
     async def work(folder: Folder) -> None:
         await change(_watchlist(folder))
 
     run_in_folder(environment, work)
 
 
-def _watchlist(folder: Folder) -> Watchlist:
-    return Watchlist(folder.database, read_listed(folder.settings), folder.clock)
+def _watchlist(folder: Folder) -> WatchedWallets:
+    return WatchedWallets(folder.database, read_listed(folder.settings), folder.clock)
 
 
 def _address(text: str) -> str:

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from service.analytics.breadth import Breadth, crossings
 from service.clock import DAY_MS, iso
-from service.market.conclusions.concluded import BreadthDay, RegimeRun
-from service.pages.drawing import WIDTH, stack
+from service.market.daily_report.models import BreadthDay, RegimeRun
+from service.pages.svg import WIDTH, stacked_areas
 
 SHOWN_DAYS: Final = 180
 """How far back breadth is drawn."""
@@ -17,7 +17,7 @@ _FEWEST: Final = 2
 """One day is no course of time."""
 
 
-class Day(Struct, frozen=True):
+class BreadthDayRow(Struct, frozen=True):
     """A closed day: its close (ISO 8601 UTC), counts, and shares in percent."""
 
     at: str
@@ -29,7 +29,7 @@ class Day(Struct, frozen=True):
     crossed: str
 
 
-class Mark(Struct, frozen=True):
+class CrossingMark(Struct, frozen=True):
     """A crossing: where it stands in the drawing, when (ISO 8601 UTC), and who came to outnumber whom."""
 
     x: float
@@ -37,7 +37,7 @@ class Mark(Struct, frozen=True):
     direction: str
 
 
-class Band(Struct, frozen=True):
+class RegimeBand(Struct, frozen=True):
     """A run of one regime within the drawing."""
 
     x: float
@@ -45,16 +45,16 @@ class Band(Struct, frozen=True):
     regime: str
 
 
-class Course(Struct, frozen=True):
+class BreadthChart(Struct, frozen=True):
     """Breadth drawn: areas of UP, HODL and DOWN, crossings, the market's regimes below, and each day as a row."""
 
     areas: Sequence[str]
-    marks: Sequence[Mark]
-    bands: Sequence[Band]
-    days: Sequence[Day]
+    marks: Sequence[CrossingMark]
+    bands: Sequence[RegimeBand]
+    days: Sequence[BreadthDayRow]
 
 
-def course(published: Sequence[BreadthDay], runs: Sequence[RegimeRun]) -> Course | None:
+def breadth_chart(published: Sequence[BreadthDay], runs: Sequence[RegimeRun]) -> BreadthChart | None:
     """Draw breadth over time.
 
     Args:
@@ -71,25 +71,25 @@ def course(published: Sequence[BreadthDay], runs: Sequence[RegimeRun]) -> Course
     turns = {found.current.day: str(found.direction) for found in crossings(shown)}
     days = [_day(found, turns.get(found.day, "")) for found in shown]
     step = WIDTH / (len(shown) - 1)
-    marks = [Mark(round(step * place, 1), day.at, day.crossed) for place, day in enumerate(days) if day.crossed]
+    marks = [CrossingMark(round(step * place, 1), day.at, day.crossed) for place, day in enumerate(days) if day.crossed]
     shares = [found.shares_pct for found in shown]
-    areas = stack([[share["UP"] for share in shares], [share["HODL"] for share in shares]])
+    areas = stacked_areas([[share["UP"] for share in shares], [share["HODL"] for share in shares]])
     span = (shown[0].day + 1) * DAY_MS, (shown[-1].day + 1) * DAY_MS
-    return Course(areas, marks, list(_bands(runs, *span)), days)
+    return BreadthChart(areas, marks, list(_bands(runs, *span)), days)
 
 
-def _day(found: Breadth, crossed: str) -> Day:
+def _day(found: Breadth, crossed: str) -> BreadthDayRow:
     shares = found.shares_pct
     at = iso((found.day + 1) * DAY_MS)
-    return Day(at, found.up, found.hodl, found.down, shares["UP"], shares["DOWN"], crossed)
+    return BreadthDayRow(at, found.up, found.hodl, found.down, shares["UP"], shares["DOWN"], crossed)
 
 
-def _bands(runs: Sequence[RegimeRun], first_ms: int, last_ms: int) -> list[Band]:
+def _bands(runs: Sequence[RegimeRun], first_ms: int, last_ms: int) -> list[RegimeBand]:
     scale = WIDTH / (last_ms - first_ms)
     bands = []
     for place, run in enumerate(runs):
         until_ms = runs[place + 1].since_ms if place + 1 < len(runs) else last_ms
         begin, end = max(run.since_ms, first_ms), min(until_ms, last_ms)
         if begin < end:
-            bands.append(Band(round((begin - first_ms) * scale, 1), round((end - begin) * scale, 1), run.regime))
+            bands.append(RegimeBand(round((begin - first_ms) * scale, 1), round((end - begin) * scale, 1), run.regime))
     return bands

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.pages.page import Page
-from service.pages.rooms import Rooms
+from service.pages.dependencies import PageDependencies
+from service.pages.rendering import HtmlPage
 from service.verdict.claims import TARGETS, earned, withdrawal
 from service.verdict.ledger import HORIZONS, Kind
 from service.verdict.measured import MEASURED
 from service.verdict.ruleset import CURRENT
-from service.verdict.scorecard import FLAT_PCT, LABELS, LEAST_DAYS, Figures, Pools, Scorecard
+from service.verdict.scorecard import FLAT_PCT, LABELS, LEAST_DAYS, Figures, OutcomeStatistics, Scorecard
 from service.wire.verdict import Label
 
 _RECORDS: Final[tuple[tuple[str, Kind, str, str], ...]] = (
@@ -19,24 +19,25 @@ _RECORDS: Final[tuple[tuple[str, Kind, str, str], ...]] = (
 )
 
 
-class ScorecardView:
+class ScorecardPage:
     """Shows the scorecard.
 
     Args:
-        rooms: Whom it asks.
+        dependencies: Whom it asks.
     """
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, dependencies: PageDependencies) -> None:
+        self._dependencies = dependencies
 
-    async def show(self, _segment: str, _query: Mapping[str, str]) -> Page:
+    async def show(self, _segment: str, _query: Mapping[str, str]) -> HtmlPage:
         """Show it."""
-        return await self._rooms.lately.page("scorecard", self._make)
+        return await self._dependencies.cache.page("scorecard", self._make)
 
-    async def _make(self) -> Page:
-        counted = {"live": self._rooms.scorecards.live(), "backtested": self._rooms.scorecards.backtested()}
-        withdrawals = [(look, withdrawal(look, self._rooms.scorecards.skills())) for look in earned()]
-        return self._rooms.templates.page(
+    async def _make(self) -> HtmlPage:
+        scorecards = self._dependencies.scorecards
+        counted = {"live": scorecards.live(), "backtested": scorecards.backtested()}
+        withdrawals = [(look, withdrawal(look, scorecards.skills())) for look in earned()]
+        return self._dependencies.templates.page(
             "scorecard.html",
             records=[(title, about, _figures(counted[of], kind)) for of, kind, title, about in _RECORDS],
             looks=[look for look in MEASURED.looks if look.ruleset == CURRENT.label.version and look.target in TARGETS],
@@ -48,7 +49,7 @@ class ScorecardView:
         )
 
 
-def _figures(counted: tuple[Scorecard, Pools] | None, kind: Kind) -> list[tuple[Label, int, Figures]]:
+def _figures(counted: tuple[Scorecard, OutcomeStatistics] | None, kind: Kind) -> list[tuple[Label, int, Figures]]:
     """One row a verdict and horizon; none where there is no outcome."""
     if counted is None:
         return []

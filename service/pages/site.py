@@ -5,21 +5,22 @@ from typing import Final
 
 from service.clock import Clock
 from service.errors import ServiceError
-from service.market.room import Market
-from service.pages.account import AccountView
-from service.pages.asking import Asker
-from service.pages.coin import CoinView
-from service.pages.files import PREFIX, Files
-from service.pages.lately import Lately
-from service.pages.market import MarketView
-from service.pages.page import Page, View
-from service.pages.reference.view import DocsView
-from service.pages.rendering import Templates
-from service.pages.rooms import Rooms
-from service.pages.scorecard import ScorecardView
-from service.pages.signin import SignInView
+from service.pages.account import AccountPage, SignInPage
+from service.pages.chart import ChartPage
+from service.pages.coin import CoinPage
+from service.pages.dependencies import PageDependencies
+from service.pages.market import MarketPage
+from service.pages.page_cache import PageCache
+from service.pages.reference.document import ReferencePage
+from service.pages.rendering import HtmlPage, PageView, Templates
+from service.pages.route_client import RouteClient
+from service.pages.scorecard import ScorecardPage
+from service.pages.search import SearchPage
+from service.pages.snapshot import SnapshotPage
+from service.pages.static_files import PREFIX, StaticFiles
+from service.pages.topics import TopicPages
 from service.routes.call import Bound
-from service.verdict.scorecard import Scorecards
+from service.routes.table import RouteServices
 
 _TITLES: Final[Mapping[int, str]] = {
     400: "This address is not right",
@@ -30,7 +31,7 @@ _TITLES: Final[Mapping[int, str]] = {
 }
 
 
-class Site:
+class PageSite:
     """Everything that browsers are shown.
 
     Args:
@@ -38,7 +39,7 @@ class Site:
         views: Path → what shows it.
     """
 
-    def __init__(self, templates: Templates, views: Mapping[str, View]) -> None:
+    def __init__(self, templates: Templates, views: Mapping[str, PageView]) -> None:
         self._templates = templates
         self._views = views
 
@@ -47,7 +48,7 @@ class Site:
         """Every path; a last segment in braces is a parameter."""
         return tuple(self._views)
 
-    async def answer(self, path: str, segment: str, query: Mapping[str, str]) -> Page:
+    async def answer(self, path: str, segment: str, query: Mapping[str, str]) -> HtmlPage:
         """Show a page.
 
         Args:
@@ -60,7 +61,7 @@ class Site:
         """
         return await self._views[path](segment, query)
 
-    def refuse(self, error: ServiceError) -> Page:
+    def refuse(self, error: ServiceError) -> HtmlPage:
         """Show why a page cannot be shown."""
         candidates = (error.details or {}).get("candidates") or ()
         title = _TITLES.get(error.status, "Something is missing")
@@ -71,38 +72,49 @@ def open_site(
     source: str,
     clock: Clock,
     endpoints: Mapping[str, Bound],
-    market: Market,
-    scorecards: Scorecards,
+    services: RouteServices,
     openapi: bytes,
     lines: Mapping[str, Sequence[str]],
-) -> Site:
+) -> PageSite:
     """Read what pages are made of, once.
 
     Args:
         source: Where data comes from: `fixtures` or `live`; pages say so.
         clock: All of its time.
         endpoints: Offer id → what answers it.
-        market: Every coin, and every day's breadth.
-        scorecards: What became of verdicts.
+        services: For data that no route has.
         openapi: The OpenAPI document, JSON.
         lines: Offer id → lines of the command line that ask it.
-
-    Returns:
-        The site.
     """
-    files = Files()
+    files = StaticFiles()
     templates = Templates(files.url, source)
-    asker, lately = Asker(endpoints), Lately(clock)
-    rooms = Rooms(clock, asker, market.coins, market.conclusions, market.quarantine, scorecards, templates, lately)
-    sign_in = SignInView(templates)
-    views: Mapping[str, View] = {
-        "/": MarketView(rooms).show,
-        "/coin/{symbol}": CoinView(rooms).show,
-        "/scorecard": ScorecardView(rooms).show,
-        "/docs": DocsView(templates, openapi, lines).show,
-        "/account": AccountView(templates).show,
+    market = services.market
+    dependencies = PageDependencies(
+        clock,
+        RouteClient(endpoints),
+        market.coins,
+        market.daily_report,
+        market.quarantine,
+        services.table.history,
+        services.sentiment.fear_greed,
+        services.verdict.scorecards,
+        templates,
+        PageCache(clock),
+    )
+    sign_in, snapshot = SignInPage(templates), SnapshotPage(dependencies)
+    views: Mapping[str, PageView] = {
+        "/": MarketPage(dependencies).show,
+        "/snapshot.json": snapshot.show,
+        "/coins.csv": snapshot.csv,
+        "/search": SearchPage(dependencies).show,
+        "/coin/{symbol}": CoinPage(dependencies).show,
+        "/chart/{symbol}": ChartPage(dependencies).show,
+        "/scorecard": ScorecardPage(dependencies).show,
+        **TopicPages(dependencies).views,
+        "/docs": ReferencePage(templates, openapi, lines).show,
+        "/account": AccountPage(templates).show,
         "/auth/cli": sign_in.show,
         "/auth/cli/done": sign_in.done,
         f"{PREFIX}{{file}}": files.show,
     }
-    return Site(templates, views)
+    return PageSite(templates, views)

@@ -1,10 +1,10 @@
-"""What a priced route takes and gives, as the `bazaar` extension of its challenge: facilitators list it in catalogues.
+"""Parameters and response of a priced route, as the `bazaar` extension of its challenge, for catalogues.
 
 Source: the x402 specification v2, extension `bazaar`: `info` is an example of the call, `schema` is the JSON Schema
 (2020-12) that `info` meets, `routeTemplate` the path that all calls of the route share.
 
-A challenge is a header, and a proxy such as nginx holds no more than 4 KB of an answer's head unless it is told to. So
-what a route gives is shown down to its fields and no further; the OpenAPI document has all of it.
+A challenge is a header, and a proxy such as nginx buffers 4 KB of response headers by default. So responses are shown
+down to their fields only; the OpenAPI document describes them in full.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from service.wire.manifest import ParameterRow
-from service.wire.offers import Offer
+from service.wire.offer import Offer
 from service.wire.schema import JsonSchema, body_rows, components, parameter_rows
 
 BAZAAR: Final = "bazaar"
@@ -20,7 +20,7 @@ BAZAAR: Final = "bazaar"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 _TEXT: Final = "text/plain"
-_SPOKEN: Final = frozenset({"title", "description", "examples", "default"})
+_PROSE: Final = frozenset({"title", "description", "examples", "default"})
 """What a schema says to people (no field is called so); a parameter's own description stays."""
 
 _LONGEST_PATTERN: Final = 40
@@ -29,10 +29,13 @@ _LONGEST_PATTERN: Final = 40
 _MOST_VALUES: Final = 12
 """Of an enumeration; the OpenAPI document has longer ones."""
 
+_MOST_KINDS: Final = 4
+"""Of a response; the OpenAPI document has more."""
+
 _NULL: Final = {"type": "null"}
 
 
-def declare(offer: Offer) -> dict[str, Any]:
+def bazaar_extension(offer: Offer) -> dict[str, Any]:
     """Describe a route.
 
     Args:
@@ -54,19 +57,19 @@ def declare(offer: Offer) -> dict[str, Any]:
         rows = body_rows(offer)
         given |= {"bodyType": "json", "body": {row.name: _example(row) for row in rows if row.required}}
         taken |= {"bodyType": {"const": "json"}, "body": _object_of(rows)}
-    told: dict[str, JsonSchema] = {"type": {"const": "json"}, "example": _answer(offer)}
+    output: dict[str, JsonSchema] = {"type": {"const": "json"}, "example": _output_schema(offer)}
     if offer.forms[0] == _TEXT:
-        told = {"type": {"const": "text"}}
+        output = {"type": {"const": "text"}}
     schema = {
         "$schema": _DIALECT,
         "type": "object",
         "properties": {
             "input": {"type": "object", "properties": taken, "required": list(given), "additionalProperties": False},
-            "output": {"type": "object", "properties": told},
+            "output": {"type": "object", "properties": output},
         },
         "required": ["input"],
     }
-    declared = {"info": {"input": given, "output": {"type": told["type"]["const"]}}, "schema": schema}
+    declared = {"info": {"input": given, "output": {"type": output["type"]["const"]}}, "schema": schema}
     return declared | ({"routeTemplate": _IN_PATH.sub(r":\1", offer.path)} if paths else {})
 
 
@@ -86,7 +89,7 @@ def _parameter(schema: JsonSchema) -> JsonSchema:
     A pattern that its format says is left out too, and what a description says after a semicolon.
     """
     (kind,) = (kind for kind in schema.get("anyOf", [schema]) if kind != _NULL)
-    bare: JsonSchema = _unspoken(kind)
+    bare: JsonSchema = _without_prose(kind)
     if "format" in bare or len(bare.get("pattern", "")) > _LONGEST_PATTERN:
         del bare["pattern"]
     if len(bare.get("enum", ())) > _MOST_VALUES:
@@ -95,16 +98,18 @@ def _parameter(schema: JsonSchema) -> JsonSchema:
     return bare | ({"description": said.partition(";")[0]} if said else {})
 
 
-def _unspoken(value: Any) -> Any:
+def _without_prose(value: Any) -> Any:
     if isinstance(value, list):
-        return [_unspoken(inner) for inner in value]
+        return [_without_prose(inner) for inner in value]
     if not isinstance(value, dict):
         return value
-    return {name: _unspoken(inner) for name, inner in value.items() if name not in _SPOKEN}
+    return {name: _without_prose(inner) for name, inner in value.items() if name not in _PROSE}
 
 
-def _answer(offer: Offer) -> JsonSchema:
-    results = (offer.result, *offer.results)
+def _output_schema(offer: Offer) -> JsonSchema:
+    results = list(dict.fromkeys((offer.result, *offer.results)))
+    if len(results) > _MOST_KINDS:
+        return {"type": "object", "properties": {"data": {"type": "object"}}}
     _, named = components(results)
     kinds = [_fields(named[result.__name__], named) for result in results]
     data = kinds[0] if all(kind == kinds[0] for kind in kinds) else {"anyOf": kinds}

@@ -1,14 +1,14 @@
-"""What a spent quota is answered with on a priced route: one 402 that clients of both x402 versions can read."""
+"""The 402 of a priced route: one challenge that clients of both x402 versions can read."""
 
 from base64 import b64encode
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from service.payments.bazaar import BAZAAR, declare
+from service.payments.bazaar import BAZAAR, bazaar_extension
 from service.payments.networks import NETWORKS, ChainId
 from service.wire.envelope import SCHEMA_VERSION, ErrorBody, encode
-from service.wire.offers import Offer
+from service.wire.offer import Offer
 from service.wire.payment import Gate, PaymentRequired, RequirementsV1, RequirementsV2, Resource
 
 X402Version = Literal[1, 2]
@@ -20,7 +20,7 @@ WINDOW_SECONDS: Final = 60
 
 LONGEST_URL: Final = 2_048
 
-_DUE: Final = "payment required"
+_ERROR: Final = "payment required"
 
 
 class Challenge(Struct, frozen=True):
@@ -30,15 +30,15 @@ class Challenge(Struct, frozen=True):
     body: bytes
 
 
-class Refusal(Struct, frozen=True):
-    """Why a payment is not taken: an x402 reason code and a sentence."""
+class PaymentRejection(Struct, frozen=True):
+    """Why a payment is refused: an x402 reason code and a sentence."""
 
     reason: str
     message: str
 
 
-class Challenger:
-    """Writes challenges for one chain and one payee, and knows what they ask for.
+class ChallengeBuilder:
+    """Builds challenges for one chain and one payee.
 
     Args:
         network: CAIP-2 id of the chain.
@@ -63,9 +63,11 @@ class Challenger:
         Returns:
             The header, always v2, and the body. The question route, which has no envelope, says `error` as text.
         """
-        return self._write(offer, gate, ErrorBody("PAYMENT_REQUIRED", message), _DUE, url, max_version)
+        return self._write(offer, gate, ErrorBody("PAYMENT_REQUIRED", message), _ERROR, url, max_version)
 
-    def refusal(self, offer: Offer, gate: Gate, refusal: Refusal, url: str, max_version: X402Version) -> Challenge:
+    def refusal(
+        self, offer: Offer, gate: Gate, refusal: PaymentRejection, url: str, max_version: X402Version
+    ) -> Challenge:
         """Write the 402 of a payment that is not good: the challenge to sign the next one by, and what was wrong.
 
         Args:
@@ -118,26 +120,26 @@ class Challenger:
     def extensions(self, offer: Offer) -> dict[str, Any]:
         """The extensions of a route's challenge, for catalogues: made once."""
         if offer.id not in self._extensions:
-            self._extensions[offer.id] = {BAZAAR: declare(offer)}
+            self._extensions[offer.id] = {BAZAAR: bazaar_extension(offer)}
         return self._extensions[offer.id]
 
     def _write(
-        self, offer: Offer, gate: Gate, error: ErrorBody, told: str, url: str, max_version: X402Version
+        self, offer: Offer, gate: Gate, error: ErrorBody, error_text: str, url: str, max_version: X402Version
     ) -> Challenge:
         resource = self.resource(offer, url)
         rows = self.terms(offer)
         required = PaymentRequired(
-            x402_version=2, error=told, resource=resource, accepts=rows, extensions=self.extensions(offer)
+            x402_version=2, error=error_text, resource=resource, accepts=rows, extensions=self.extensions(offer)
         )
         if max_version == 1:
             terms = b'"x402Version":1,"accepts":%b' % encode(self.terms_v1(offer, resource))
         else:
             terms = b'"x402Version":2,"resource":%b,"accepts":%b' % (encode(resource), encode(rows))
-        body = b'{%b,%b,"gate":%b}' % (_head(offer, error), terms, encode(gate))
+        body = b'{%b,%b,"gate":%b}' % (_error_members(offer, error), terms, encode(gate))
         return Challenge(b64encode(encode(required)), body)
 
 
-def _head(offer: Offer, error: ErrorBody) -> bytes:
+def _error_members(offer: Offer, error: ErrorBody) -> bytes:
     if offer.bare_errors:
         return b'"error":%b' % encode(error.message)
     return b'"schemaVersion":%d,"error":%b' % (SCHEMA_VERSION, encode(error))

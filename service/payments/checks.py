@@ -1,35 +1,32 @@
-"""Is a payment that was read what this route asks for: the terms, then the time, then who signed it.
+"""Checks whether a payment matches what a route asks for: terms, time, signature.
 
-Nothing is settled because of what is found here. Whoever settles checks all of it again; this keeps what cannot be good
-from costing anybody a run, and tells a caller what is wrong in the words of x402.
+The facilitator checks everything again. These checks avoid useless work and name the x402 reason.
 """
 
 from typing import Final
 
 from service.clock import SECOND_MS
-from service.ethereum.signatures import LENGTH, signer
+from service.ethereum.signatures import SIGNATURE_BYTES, recover_address_bytes
 from service.ethereum.typed_data import domain_separator, transfer_digest
 from service.payments.challenge import SCHEME
-from service.payments.decode import Presented, decode_exact
+from service.payments.decode import DecodedPayment, decode_exact
+from service.payments.errors import PaymentRefusedError
 from service.payments.networks import NETWORKS, ChainId
-from service.payments.payment import Payment
-from service.payments.refusal import PaymentRefusedError
+from service.payments.records import MIN_REMAINING_S, Payment, has_time_left
 from service.wire.payment import Accepted, RequirementsV2
-
-LEAST_LEFT_S: Final = 6
-"""What a chain with two-second blocks takes to settle; the official facilitators ask for as much."""
 
 CLOCK_SKEW_S: Final = 60
 """How far a caller's clock may run ahead of ours before its window is called too long."""
 
-_OWN_SIGNATURE: Final = 2 + 2 * LENGTH
+_KEY_SIGNATURE_CHARS: Final = 2 + 2 * SIGNATURE_BYTES
 _LAST_BYTES: Final = ("1b", "1c")
 """27 and 28. Other libraries write 0 and 1, but the token reverts on them."""
 
 _AUTHORIZATION: Final = "invalid_exact_evm_payload_authorization_"
+EXPIRED: Final = f"{_AUTHORIZATION}valid_before"
 
 
-def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int) -> Payment:
+def check_payment(presented: DecodedPayment, row: RequirementsV2, chain: ChainId, now_ms: int) -> Payment:
     """Hold a payment against what is asked for.
 
     Args:
@@ -62,7 +59,7 @@ def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int
     return payment
 
 
-def payment_of(presented: Presented) -> Payment | None:
+def normalised_payment(presented: DecodedPayment) -> Payment | None:
     """Say which payment was presented, be it good or not: the same one may have bought something while it was.
 
     Returns:
@@ -77,7 +74,7 @@ def payment_of(presented: Presented) -> Payment | None:
     return None
 
 
-def _check_kind(presented: Presented, row: RequirementsV2, chain: ChainId) -> None:
+def _check_kind(presented: DecodedPayment, row: RequirementsV2, chain: ChainId) -> None:
     if presented.scheme != row.scheme:
         raise PaymentRefusedError("unsupported_scheme", f"the scheme must be {row.scheme}")
     network = _name_of(chain, presented)
@@ -85,7 +82,7 @@ def _check_kind(presented: Presented, row: RequirementsV2, chain: ChainId) -> No
         raise PaymentRefusedError("invalid_network", f"the network must be {network}")
 
 
-def _name_of(chain: ChainId, presented: Presented) -> str:
+def _name_of(chain: ChainId, presented: DecodedPayment) -> str:
     return NETWORKS[chain].v1_name if presented.version == 1 else chain
 
 
@@ -106,7 +103,7 @@ def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
             )
 
 
-def _normalise(presented: Presented, chain: ChainId) -> Payment:
+def _normalise(presented: DecodedPayment, chain: ChainId) -> Payment:
     exact = decode_exact(presented)
     signed = exact.authorization
     return Payment(
@@ -129,20 +126,26 @@ def _check_window(payment: Payment, longest_s: int, now_ms: int) -> None:
         raise PaymentRefusedError(
             f"{_AUTHORIZATION}valid_after", f"the payment is not valid yet; here it is {now_s} (epoch seconds)"
         )
-    if payment.valid_before_s * SECOND_MS - now_ms < LEAST_LEFT_S * SECOND_MS:
-        raise PaymentRefusedError(
-            f"{_AUTHORIZATION}valid_before",
-            f"the payment has expired, or has less than {LEAST_LEFT_S} s left; here it is {now_s} (epoch seconds)",
-        )
+    if not has_time_left(payment, now_ms):
+        raise expired(now_ms)
     if payment.valid_before_s > now_s + longest_s + CLOCK_SKEW_S:
         raise PaymentRefusedError(
-            f"{_AUTHORIZATION}valid_before",
+            EXPIRED,
             f"the payment is valid for longer than {longest_s} s from now; here it is {now_s} (epoch seconds)",
         )
 
 
+def expired(now_ms: int) -> PaymentRefusedError:
+    """The refusal of a payment that has too little time left, at an instant (epoch milliseconds)."""
+    return PaymentRefusedError(
+        EXPIRED,
+        f"the payment has expired, or has less than {MIN_REMAINING_S} s left; here it is {now_ms // SECOND_MS} "
+        "(epoch seconds)",
+    )
+
+
 def _check_signature(payment: Payment, row: RequirementsV2) -> None:
-    if len(payment.signature) != _OWN_SIGNATURE:
+    if len(payment.signature) != _KEY_SIGNATURE_CHARS:
         return  # A contract's signature: only its chain can tell.
     domain = domain_separator(
         row.extra.name, row.extra.version, int(row.network.removeprefix("eip155:")), row.asset.lower()
@@ -166,6 +169,6 @@ def _check_signature(payment: Payment, row: RequirementsV2) -> None:
 
 def _signer(digest: bytes, signature: str) -> str | None:
     try:
-        return "0x" + signer(digest, bytes.fromhex(signature[2:])).hex()
+        return "0x" + recover_address_bytes(digest, bytes.fromhex(signature[2:])).hex()
     except ValueError:
         return None

@@ -1,7 +1,4 @@
-"""Reading what a payment header carries: standard base64 of strict JSON, in the words of x402 v1 or v2.
-
-What cannot be read is a BAD_REQUEST here. What it says is weighed in `checks`.
-"""
+"""Decodes payment headers: standard base64 of strict JSON, x402 v1 or v2. `checks` judges the content."""
 
 from binascii import Error, a2b_base64
 from typing import Final, Literal, NoReturn
@@ -10,11 +7,11 @@ import msgspec
 from msgspec import Raw, Struct
 
 from service.errors import ServiceError
-from service.payments.refusal import PaymentRefusedError
+from service.payments.errors import PaymentRefusedError
 from service.wire.payment import Accepted, ExactPayload, PaymentPayloadV1, PaymentPayloadV2
 from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
-Carrier = Literal["payment-signature", "x-payment"]
+PaymentHeader = Literal["payment-signature", "x-payment"]
 """The header a payment came in. v1 clients know X-PAYMENT alone, and some v2 clients send it too."""
 
 
@@ -27,7 +24,7 @@ _V1: Final = msgspec.json.Decoder(PaymentPayloadV1)
 _V2: Final = msgspec.json.Decoder(PaymentPayloadV2)
 _EXACT: Final = msgspec.json.Decoder(ExactPayload)
 
-_SPOKEN: Final[dict[Carrier, frozenset[int]]] = {
+_HEADER_VERSIONS: Final[dict[PaymentHeader, frozenset[int]]] = {
     "payment-signature": frozenset({2}),
     "x-payment": frozenset({1, 2}),
 }
@@ -35,19 +32,19 @@ _OBJECT_OR_NULL: Final = (b"{", b"null")
 _LONGEST_REASON: Final = 200
 
 
-class Presented(Struct, frozen=True, kw_only=True):
-    """A payment as it was sent.
+class DecodedPayment(Struct, frozen=True, kw_only=True):
+    """A payment as it was sent, spelled as it was sent.
 
     Attributes:
-        carrier: Where.
-        version: Of x402.
-        scheme: As it was written, as all else here.
-        network: A name of v1, or a CAIP-2 id.
-        accepted: The row that the client says it chose; v1 clients do not say.
-        payload: JSON whose shape depends on the scheme and the network: see `decode_exact`.
+        carrier: The header it came in.
+        version: x402 version.
+        scheme: x402 scheme.
+        network: v1 network name or CAIP-2 id.
+        accepted: The row of `accepts` that the client chose; None from v1 clients.
+        payload: JSON whose shape depends on scheme and network: see `decode_exact`.
     """
 
-    carrier: Carrier
+    carrier: PaymentHeader
     version: Literal[1, 2]
     scheme: str
     network: str
@@ -55,16 +52,16 @@ class Presented(Struct, frozen=True, kw_only=True):
     payload: Raw
 
 
-def decode(carrier: Carrier, value: bytes) -> Presented:
-    """Read a payment header.
+def decode_payment(carrier: PaymentHeader, value: bytes) -> DecodedPayment:
+    """Decode a payment header.
 
     Args:
-        carrier: Its name.
-        value: What it carries. The connection has bounded its length.
+        carrier: Name of the header.
+        value: Its value. The connection limits its length.
 
     Raises:
-        ServiceError: BAD_REQUEST, naming the header and the place in it, never what stands there.
-        PaymentRefusedError: For another version of x402 than the header is for.
+        ServiceError: BAD_REQUEST with the header and the place in it, never the value there.
+        PaymentRefusedError: If the x402 version does not belong in this header.
     """
     try:
         raw = a2b_base64(value, strict_mode=True)
@@ -73,7 +70,7 @@ def decode(carrier: Carrier, value: bytes) -> Presented:
     try:
         check_depth(raw)
         version = parse(_VERSION, raw).version
-        if version not in _SPOKEN[carrier]:
+        if version not in _HEADER_VERSIONS[carrier]:
             raise PaymentRefusedError("invalid_x402_version", _other_version(carrier))
         return _read_v1(carrier, raw) if version == 1 else _read_v2(carrier, raw)
     except StrictError as error:
@@ -82,11 +79,11 @@ def decode(carrier: Carrier, value: bytes) -> Presented:
         _unreadable(carrier, f"does not fit: {error}")
 
 
-def decode_exact(presented: Presented) -> ExactPayload:
-    """Read the part that is signed.
+def decode_exact(presented: DecodedPayment) -> ExactPayload:
+    """Decode the signed part.
 
     Raises:
-        ServiceError: BAD_REQUEST, as `decode`.
+        ServiceError: BAD_REQUEST, as `decode_payment`.
     """
     try:
         return _EXACT.decode(presented.payload)
@@ -94,24 +91,24 @@ def decode_exact(presented: Presented) -> ExactPayload:
         _unreadable(presented.carrier, f"does not fit: payload: {error}")
 
 
-def _read_v1(carrier: Carrier, raw: bytes) -> Presented:
+def _read_v1(carrier: PaymentHeader, raw: bytes) -> DecodedPayment:
     sent = parse(_V1, raw)
     refuse_repeats(raw)
-    return Presented(
+    return DecodedPayment(
         carrier=carrier, version=1, scheme=sent.scheme, network=sent.network, accepted=None, payload=sent.payload
     )
 
 
-def _read_v2(carrier: Carrier, raw: bytes) -> Presented:
+def _read_v2(carrier: PaymentHeader, raw: bytes) -> DecodedPayment:
     sent = parse(_V2, raw)
     extensions = bytes(sent.extensions)
     if not extensions.startswith(_OBJECT_OR_NULL):
         _unreadable(carrier, "does not fit: Expected `object | null` - at `$.extensions`")
-    # Nobody reads the extensions, which are three quarters of what an honest client sends back: they are left out of
-    # the search for repeats, where they would take longer than everything else together.
+    # Extensions are not read, and are three quarters of a usual payload: searching them for repeated members would take
+    # longer than everything else together.
     refuse_repeats(raw.replace(extensions, b"0", 1))
     accepted = sent.accepted
-    return Presented(
+    return DecodedPayment(
         carrier=carrier,
         version=2,
         scheme=accepted.scheme,
@@ -121,12 +118,12 @@ def _read_v2(carrier: Carrier, raw: bytes) -> Presented:
     )
 
 
-def _other_version(carrier: Carrier) -> str:
+def _other_version(carrier: PaymentHeader) -> str:
     if carrier == "x-payment":
         return "the payment is of another version of x402 than 1 and 2"
     return "PAYMENT-SIGNATURE carries payments of x402 version 2; those of version 1 go into X-PAYMENT"
 
 
-def _unreadable(carrier: Carrier, reason: str) -> NoReturn:
+def _unreadable(carrier: PaymentHeader, reason: str) -> NoReturn:
     name = carrier.upper()
     raise ServiceError("BAD_REQUEST", f"{name} {reason[:_LONGEST_REASON]}", details={"parameter": name}) from None

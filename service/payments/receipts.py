@@ -1,4 +1,4 @@
-"""Receipts: what was bought, by whom, for how much, signed so that whoever holds one can prove it."""
+"""Signed receipts: what was bought, by whom, for how much."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from service.clock import iso
 from service.errors import ServiceError
 from service.ethereum.addresses import checksum_address
 from service.ethereum.signatures import address_of, private_key, recover_personal, sign_personal
-from service.payments.payment import NO_ACCOUNT
+from service.payments.records import NO_ACCOUNT
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.units import MicroUsd, usdc
@@ -21,27 +21,26 @@ _NEWEST: Final = (2**63 - 1, 2**63 - 1)
 _RETRY_S: Final = 2
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}\Z")
 
-_BOUGHT: Final = """
+_SELECT_RECEIPTS: Final = """
 SELECT settled_ms, id, receipt_id, offer_id, method, resource, request_hash, response_hash, price, asset, network,
     payer, pay_to, nonce, tx, settlement, claimed_ms, user_id, state
 FROM payments
 """
-_ONE: Final = f"{_BOUGHT} WHERE receipt_id = ?"
-_PAGE: Final = f"""{_BOUGHT}
+_ONE_RECEIPT: Final = f"{_SELECT_RECEIPTS} WHERE receipt_id = ?"
+_PAGE: Final = f"""{_SELECT_RECEIPTS}
 WHERE settled_ms IS NOT NULL AND user_id = ? AND (settled_ms, id) < (?, ?) ORDER BY settled_ms DESC, id DESC LIMIT ?
 """
-_ALL: Final = f"{_BOUGHT} WHERE settled_ms IS NOT NULL ORDER BY settled_ms, id"
-_OPEN: Final = frozenset({"claimed", "settling"})
+_ALL_RECEIPTS: Final = f"{_SELECT_RECEIPTS} WHERE settled_ms IS NOT NULL ORDER BY settled_ms, id"
 
 
 class ReceiptSigner:
-    """Stands for receipts with the service's own key.
+    """Signs receipts with the service's key.
 
     Args:
-        key: 32 bytes: the private key.
+        key: Private key, 32 bytes.
 
     Attributes:
-        address: Its address in EIP-55's form, as the manifest publishes it.
+        address: Its address in EIP-55 form, as published in the manifest.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -72,13 +71,13 @@ def signer_of(receipt: object, signature: str) -> str:
     return recover_personal(canonical(receipt).decode(), bytes.fromhex(signature[2:]))
 
 
-class ReceiptDesk:
-    """Hands out receipts to those who paid.
+class ReceiptService:
+    """Returns receipts to those who paid.
 
     Args:
-        database: Where payments are kept.
-        signer: Stands for the receipts.
-        cursors: Writes and reads where pages begin.
+        database: Where payments are stored.
+        signer: Signs receipts.
+        cursors: Encodes page cursors.
 
     Attributes:
         signer: As given.
@@ -90,13 +89,16 @@ class ReceiptDesk:
         self._cursors = cursors
 
     async def get(self, user_id: int, receipt_id: str) -> SignedReceipt:
-        """Write one receipt of a user.
+        """Read one receipt of a user.
 
         Raises:
-            ServiceError: NOT_FOUND where the user has no such payment, or nothing was charged for it; PAYMENT_PENDING
-                where nobody knows yet.
+            ServiceError: NOT_FOUND if the user has no such payment or nothing was charged; PAYMENT_PENDING if the
+                outcome is
+                unknown.
         """
-        return self._only(receipt_id, await self._database.read(f"{_ONE} AND user_id = ?", (receipt_id, user_id)))
+        return self._only(
+            receipt_id, await self._database.read(f"{_ONE_RECEIPT} AND user_id = ?", (receipt_id, user_id))
+        )
 
     async def of_payer(self, payer: str, receipt_id: str) -> SignedReceipt:
         """Write one receipt of a payment without an account.
@@ -109,11 +111,11 @@ class ReceiptDesk:
             ServiceError: As `get`.
         """
         condition, values = "user_id = ? AND payer = ?", (receipt_id, NO_ACCOUNT, payer.lower())
-        return self._only(receipt_id, await self._database.read(f"{_ONE} AND {condition}", values))
+        return self._only(receipt_id, await self._database.read(f"{_ONE_RECEIPT} AND {condition}", values))
 
     def _only(self, receipt_id: str, rows: list[tuple[Any, ...]]) -> SignedReceipt:
         if not rows:
-            raise ServiceError("NOT_FOUND", f"you have no receipt {receipt_id}")
+            raise ServiceError("NOT_FOUND", f"You have no receipt {receipt_id}.")
         if rows[0][0] is None:
             raise _explain(receipt_id, rows[0][-1])
         return self.signer.sign(_receipt(rows[0]))
@@ -136,26 +138,26 @@ class ReceiptDesk:
 
 def read_receipts(connection: Connection) -> Iterator[Receipt]:
     """Read every receipt there is, oldest first."""
-    for row in connection.execute(_ALL):
+    for row in connection.execute(_ALL_RECEIPTS):
         yield _receipt(row)
 
 
 def find_receipt(connection: Connection, receipt_id: str) -> Receipt | None:
-    """Read one receipt, whoever's it is."""
-    row = connection.execute(f"{_ONE} AND settled_ms IS NOT NULL", (receipt_id,)).fetchone()
+    """Read one receipt of any user."""
+    row = connection.execute(f"{_ONE_RECEIPT} AND settled_ms IS NOT NULL", (receipt_id,)).fetchone()
     return None if row is None else _receipt(row)
 
 
 def _explain(receipt_id: str, state: str) -> ServiceError:
     """Why a payment has no receipt."""
-    if state in _OPEN:
+    if state == "settling":
         return ServiceError(
             "PAYMENT_PENDING",
-            f"{receipt_id} is not settled yet; its receipt is written when it is",
+            f"Payment {receipt_id} is not settled yet. Try again in 2 s.",
             details={"payment": receipt_id},
             headers={"Retry-After": str(_RETRY_S)},
         )
-    return ServiceError("NOT_FOUND", f"nothing was charged for {receipt_id}, so it has no receipt")
+    return ServiceError("NOT_FOUND", f"Nothing was charged for {receipt_id}. It has no receipt.")
 
 
 def _receipt(row: tuple[Any, ...]) -> Receipt:

@@ -1,8 +1,9 @@
-"""Checks on the chain what a remote facilitator has reported as settled. One process of several does.
+"""Checks on the chain what a remote facilitator reports as settled. One process does it.
 
-A report counts as false when the chain shows, 40 seconds after it, that the authorization is not used, or that it was
-used for something else. Then the payment has failed: it has no receipt and is not in the usage. No further payment goes
-through that facilitator until the operator resumes them. A chain that cannot be read proves nothing.
+A report is false if the chain shows, 40 seconds later, that the authorization is unused or was used for something else.
+Then the payment fails, its usage is removed, and payments through that facilitator stop until the operator resumes
+them.
+A chain that cannot be read proves nothing.
 """
 
 import asyncio
@@ -10,23 +11,26 @@ import logging
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Clock
 from service.errors import ServiceError
-from service.payments.facilitator_stop import FacilitatorStop
 from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
-from service.payments.payment import Entry
-from service.payments.rows import COLUMNS, entry_of
+from service.payments.records import COLUMNS, PaymentRecord, record_of
 from service.storage.database import Database
 from service.storage.engine import Connection
 
 NOT_ON_CHAIN: Final = "settlement_not_on_chain"
 """The reason of a payment that failed because its settlement was reported and never happened."""
 
+
 FIRST_LOOK_MS: Final = 2 * SECOND_MS
 """How long after a report the first check follows, so that its transaction can be in a block."""
 
+
 GRACE_MS: Final = 40 * SECOND_MS
 """How long after a report the chain must show it, by the chain's own time."""
+
 
 LATE_MS: Final = MINUTE_MS
 """How long after a report its check is late: the chain could not be read."""
@@ -34,30 +38,109 @@ LATE_MS: Final = MINUTE_MS
 _EVERY_S: Final = 1.0
 _AGAIN_MS: Final = 5 * SECOND_MS
 _AT_ONCE: Final = 32
+
 _DUE: Final = f"""
 SELECT {COLUMNS} FROM payments JOIN unchecked_settlements ON payment_id = id
 WHERE look_ms <= ? OR look_ms > ? ORDER BY look_ms LIMIT ?
 """  # noqa: S608 -- names of columns
+
 _LATE: Final = "SELECT count(*) FROM payments JOIN unchecked_settlements ON payment_id = id WHERE settled_ms < ?"
 _CORRECT: Final = "UPDATE payments SET tx = ? WHERE id = ? AND tx <> ?"
+
 _FAIL: Final = """
 UPDATE payments SET state = 'failed', settled_ms = NULL, settlement = NULL, event_id = NULL, reason = ?, due_ms = ?
 WHERE id = ?
 """
-_STOP: Final = """
+
+
+_INSERT_STOP: Final = """
 INSERT INTO payment_stops (facilitator, stopped_ms, receipt_id, tx) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
 
 _log: Final = logging.getLogger("verdict.payments")
 
-Void = Callable[[Connection, int], None]
+VoidUsage = Callable[[Connection, int], None]
 """Takes a paid call out of the usage, by its event id."""
 
+READ_EVERY_S: Final = 1.0
+_READ_STOPS: Final = "SELECT facilitator, stopped_ms, receipt_id, tx FROM payment_stops ORDER BY facilitator"
 
-class Reader(Protocol):
+
+class PaymentStop(Struct, frozen=True):
+    """A facilitator that reported a settlement which is not on the chain.
+
+    Attributes:
+        facilitator: Host and port.
+        stopped_ms: Since when, epoch milliseconds.
+        receipt_id: The payment of the false report.
+        transaction: What it reported.
+    """
+
+    facilitator: str
+    stopped_ms: int
+    receipt_id: str
+    transaction: str | None
+
+
+class FacilitatorStop:
+    """The stop of one facilitator, as this process knows it: at most a second old.
+
+    Args:
+        database: Where stops are stored.
+        facilitator: Host and port.
+        clock: Paces the reading.
+
+    Attributes:
+        facilitator: As given.
+        current: The stop; null while payments go through.
+    """
+
+    def __init__(self, database: Database, facilitator: str, clock: Clock) -> None:
+        self.facilitator = facilitator
+        self.current: PaymentStop | None = None
+        self._database = database
+        self._clock = clock
+
+    async def read(self) -> None:
+        """Read the stop from the store.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store does not answer.
+        """
+        stops = [PaymentStop(*row) for row in await self._database.read(_READ_STOPS)]
+        found = next((stop for stop in stops if stop.facilitator == self.facilitator), None)
+        if found is not None and self.current is None:
+            _log.error(
+                "Payments are stopped. The facilitator reported a settlement that is not on the chain.",
+                extra={"facilitator": found.facilitator, "payment": found.receipt_id, "tx": found.transaction},
+            )
+        self.current = found
+
+    async def watch(self) -> None:
+        """Read the stop once a second, until cancelled."""
+        while True:
+            await self._clock.sleep(READ_EVERY_S)
+            try:
+                await self.read()
+            except ServiceError as error:
+                _log.warning("The stop of payments could not be read.", extra={"reason": error.message})
+
+    def readiness(self) -> dict[str, object]:
+        """What `/readyz` shows."""
+        if self.current is None:
+            return {"ready": True}
+        return {
+            "ready": False,
+            "reason": "The facilitator reported a settlement that is not on the chain. Run `verdict payments resume`.",
+            "facilitator": self.current.facilitator,
+            "payment": self.current.receipt_id,
+        }
+
+
+class TransactionChecker(Protocol):
     """Reads the chain."""
 
-    async def check(self, entry: Entry, transaction: str) -> Settled | Unused | Cancelled | Unknown:
+    async def check(self, record: PaymentRecord, transaction: str) -> Settled | Unused | Cancelled | Unknown:
         """Say whether a transaction settled a payment; else what the chain knows of the payment."""
 
 
@@ -76,9 +159,9 @@ class SettlementChecker:
     def __init__(
         self,
         database: Database,
-        reader: Reader,
+        reader: TransactionChecker,
         stop: FacilitatorStop,
-        void: Void,
+        void: VoidUsage,
         clock: Clock,
         leads: Callable[[], bool],
     ) -> None:
@@ -97,7 +180,10 @@ class SettlementChecker:
                 try:
                     await self.round()
                 except ServiceError as error:
-                    _log.warning("settlements could not be checked", extra={"reason": error.message})
+                    _log.warning(
+                        "Reported settlements could not be checked. The next check follows in a second.",
+                        extra={"reason": error.message},
+                    )
 
     async def round(self) -> None:
         """Check all that is due, some at once.
@@ -108,60 +194,60 @@ class SettlementChecker:
         while len(due := await self._due()) > 0:
             await asyncio.gather(*map(self._check, due))
 
-    async def _due(self) -> list[Entry]:
+    async def _due(self) -> list[PaymentRecord]:
         now_ms = self._clock.now_ms()
         # What lies further ahead than anything is put was put there by a clock that has been set back since.
         rows = await self._database.read(_DUE, (now_ms, now_ms + HOUR_MS, _AT_ONCE))
-        return [entry_of(row) for row in rows]
+        return [record_of(row) for row in rows]
 
-    async def _check(self, entry: Entry) -> None:
-        settled_ms, transaction = entry.settled_ms or 0, entry.transaction or ""
+    async def _check(self, record: PaymentRecord) -> None:
+        settled_ms, transaction = record.settled_ms or 0, record.transaction or ""
         try:
-            seen = await self._reader.check(entry, transaction)
+            seen = await self._reader.check(record, transaction)
         except Exception:  # noqa: BLE001 - a defect must not end the service, and proves nothing; the log has its trace
-            _log.exception("a settlement check failed", extra={"payment": entry.receipt_id})
+            _log.exception("a settlement check failed", extra={"payment": record.receipt_id})
             seen = Unknown("a defect")
         if isinstance(seen, Settled):
-            await self._database.write(lambda connection: _confirm(connection, entry, seen.transaction))
+            await self._database.write(lambda connection: _confirm(connection, record, seen.transaction))
         elif isinstance(seen, Cancelled) or (
             isinstance(seen, Unused) and seen.newest_s * SECOND_MS >= settled_ms + GRACE_MS
         ):
-            await self._reject(entry)
+            await self._reject(record)
         else:
-            await self._postpone(entry, settled_ms)
+            await self._postpone(record, settled_ms)
 
-    async def _postpone(self, entry: Entry, settled_ms: int) -> None:
+    async def _postpone(self, record: PaymentRecord, settled_ms: int) -> None:
         now_ms = self._clock.now_ms()
         age_ms = now_ms - settled_ms
         if age_ms > LATE_MS:
-            _log.warning("a settlement cannot be checked on the chain", extra={"payment": entry.receipt_id})
+            _log.warning("A settlement cannot be checked on the chain.", extra={"payment": record.receipt_id})
         next_ms = now_ms + max(_AGAIN_MS, min(age_ms - LATE_MS, HOUR_MS))
         await self._database.write(
             lambda connection: connection.execute(
-                "UPDATE unchecked_settlements SET look_ms = ? WHERE payment_id = ?", (next_ms, entry.id)
+                "UPDATE unchecked_settlements SET look_ms = ? WHERE payment_id = ?", (next_ms, record.id)
             )
         )
 
-    async def _reject(self, entry: Entry) -> None:
+    async def _reject(self, record: PaymentRecord) -> None:
         _log.error(
-            "a facilitator has reported a settlement that is not on the chain",
-            extra={"facilitator": self._stop.facilitator, "payment": entry.receipt_id, "tx": entry.transaction},
+            "A facilitator reported a settlement that is not on the chain.",
+            extra={"facilitator": self._stop.facilitator, "payment": record.receipt_id, "tx": record.transaction},
         )
-        await self._database.write(lambda connection: self._fail(connection, entry))
+        await self._database.write(lambda connection: self._fail(connection, record))
         await self._stop.read()
 
-    def _fail(self, connection: Connection, entry: Entry) -> None:
+    def _fail(self, connection: Connection, record: PaymentRecord) -> None:
         now_ms = self._clock.now_ms()
-        found = connection.execute("SELECT event_id FROM payments WHERE id = ?", (entry.id,)).fetchone()
+        found = connection.execute("SELECT event_id FROM payments WHERE id = ?", (record.id,)).fetchone()
         # A holder of the authorization can still submit it: check again after its window.
-        look_ms = max(entry.payment.valid_before_s * SECOND_MS + MINUTE_MS, now_ms + FIRST_LOOK_MS)
-        connection.execute(_FAIL, (NOT_ON_CHAIN, look_ms, entry.id))
+        look_ms = max(record.payment.valid_before_s * SECOND_MS + MINUTE_MS, now_ms + FIRST_LOOK_MS)
+        connection.execute(_FAIL, (NOT_ON_CHAIN, look_ms, record.id))
         self._void(connection, found[0])
-        _forget(connection, entry)
-        connection.execute(_STOP, (self._stop.facilitator, now_ms, entry.receipt_id, entry.transaction))
+        _delete_report(connection, record)
+        connection.execute(_INSERT_STOP, (self._stop.facilitator, now_ms, record.receipt_id, record.transaction))
 
 
-def report(connection: Connection, payment_id: int, now_ms: int) -> None:
+def record_report(connection: Connection, payment_id: int, now_ms: int) -> None:
     """Note that a settlement was reported and is to be checked."""
     connection.execute("INSERT INTO unchecked_settlements VALUES (?, ?)", (payment_id, now_ms + FIRST_LOOK_MS))
 
@@ -172,10 +258,26 @@ def count_late(connection: Connection, now_ms: int) -> int:
     return int(late)
 
 
-def _confirm(connection: Connection, entry: Entry, transaction: str) -> None:
-    connection.execute(_CORRECT, (transaction, entry.id, transaction))
-    _forget(connection, entry)
+def _confirm(connection: Connection, record: PaymentRecord, transaction: str) -> None:
+    connection.execute(_CORRECT, (transaction, record.id, transaction))
+    _delete_report(connection, record)
 
 
-def _forget(connection: Connection, entry: Entry) -> None:
-    connection.execute("DELETE FROM unchecked_settlements WHERE payment_id = ?", (entry.id,))
+def _delete_report(connection: Connection, record: PaymentRecord) -> None:
+    connection.execute("DELETE FROM unchecked_settlements WHERE payment_id = ?", (record.id,))
+
+
+def read_stops(connection: Connection) -> list[PaymentStop]:
+    """Read every stop there is."""
+    return [PaymentStop(*row) for row in connection.execute(_READ_STOPS).fetchall()]
+
+
+def clear_stops(connection: Connection) -> list[PaymentStop]:
+    """Remove every stop; services notice within a second.
+
+    Returns:
+        What was removed.
+    """
+    stops = read_stops(connection)
+    connection.execute("DELETE FROM payment_stops")
+    return stops

@@ -1,4 +1,4 @@
-"""What a route function is given."""
+"""What a route function gets, and the kinds of routes."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeVar
@@ -16,10 +16,14 @@ B = TypeVar("B")
 
 
 class Call(Struct, Generic[P, B], frozen=True):
-    """One decoded request: typed parameters, typed body (`None` where the route takes none), the caller if known.
+    """One decoded request.
 
-    `payer` is the address (EIP-55) whose signature came with a request without a token.
-    `network` is a keyed hash of the network that it came from, on the route that signs in.
+    Attributes:
+        parameters: Path and query.
+        body: JSON body; None if the route takes none.
+        caller: The authenticated caller; None without a token.
+        payer: Address (EIP-55) whose signature came with a request without a token.
+        network: Keyed hash of the client's network, on the sign-in route.
     """
 
     parameters: P
@@ -29,30 +33,33 @@ class Call(Struct, Generic[P, B], frozen=True):
     network: bytes | None = None
 
     def known_caller(self) -> Caller:
-        """The caller of a route that its gate opens to known callers only.
+        """The caller of a route behind the authentication gate.
 
         Raises:
-            ServiceError: AUTH_REQUIRED, should a gate ever be missing: better shut than open.
+            ServiceError: AUTH_REQUIRED if that gate is missing.
         """
         if self.caller is None:
-            raise ServiceError("AUTH_REQUIRED", "this route needs a token: run `verdict login`")
+            raise ServiceError("AUTH_REQUIRED", "This route needs a token. Run `verdict login`.")
         return self.caller
 
     def known_network(self) -> bytes:
-        """The network of a route that has the gate for it.
+        """The network of a route behind the network gate.
 
         Raises:
-            RuntimeError: If it has none: a defect of the stack, and no account is made by it.
+            RuntimeError: If that gate is missing.
         """
         if self.network is None:
-            raise RuntimeError("this route needs the gate of the network")
+            raise RuntimeError("This route must stand behind the network gate.")
         return self.network
 
 
-class Waiting(Struct, frozen=True):
-    """A route that waits for something, and what it can refuse before: no question is set aside for such a call.
+class WaitingRoute(Struct, frozen=True):
+    """A route that waits for something before it can answer.
 
-    `known` is given the parameters and raises what the route would answer from memory (an unknown symbol).
+    Attributes:
+        run: Answers.
+        known: Takes the parameters and raises what can be refused without waiting (an unknown symbol), so that no
+            question is reserved for such a call.
     """
 
     run: Callable[[Call[Any, Any]], Coroutine[object, object, Answer]]
@@ -63,63 +70,64 @@ class Waiting(Struct, frozen=True):
         return self.run(call)
 
 
-class Inquiry(Protocol):
-    """An answer under way: enough of it is known to begin telling it, and to say what it costs."""
+class PendingAnswer(Protocol):
+    """The answer to a question, of which enough is known to begin sending it."""
 
     @property
     def counted(self) -> bool:
         """Whether it costs a question."""
 
     def events(self) -> AsyncIterator[Event]:
-        """What it is made of, in their order, as it is found out; to be read once.
+        """Its parts in order, as they are found. Iterate once.
 
         Raises:
             ServiceError: If it cannot be finished.
         """
 
     async def close(self) -> None:
-        """End what is still under way."""
+        """Cancel what is still running."""
 
 
-class Asking(Struct, frozen=True):
-    """A route that answers piece by piece. What fails as a whole is raised by `ask`, before anything has left."""
+class QuestionRoute(Struct, frozen=True):
+    """A route that answers piece by piece. `ask` raises failures of the whole question, before anything is sent."""
 
-    ask: Callable[[Call[Any, Question]], Coroutine[object, object, Inquiry]]
+    ask: Callable[[Call[Any, Question]], Coroutine[object, object, PendingAnswer]]
 
 
-class Following(Protocol):
-    """A stream under way, as one reader gets it."""
+class OpenStream(Protocol):
+    """A stream as one reader gets it."""
 
     @property
     def ended(self) -> bool:
         """Whether its last line was taken."""
 
     def take(self) -> bytes:
-        """The lines that wait, whole ones; none is empty bytes. Once it is ended: its last ones."""
+        """The waiting lines, whole ones; empty if there are none. The last ones once it is ended."""
 
     async def wait(self) -> None:
         """Wait until there is something to take."""
 
     def end(self, reason: Ending, error: ErrorBody | None = None) -> None:
-        """Say why no more is sent; the first reason counts."""
+        """End it with a reason; the first reason counts."""
 
     def close(self) -> None:
-        """Leave: nobody reads it any more."""
+        """Leave the stream."""
 
 
-class Watching(Struct, frozen=True):
-    """A route that is followed line by line for as long as its caller likes.
+class StreamRoute(Struct, frozen=True):
+    """A route that is followed line by line, for as long as its caller likes.
 
-    `known` is given the parameters and raises what the route refuses of them, before anything is counted; `join` raises
-    nothing then.
+    Attributes:
+        known: Takes the parameters and raises what the route refuses of them, before anything is counted.
+        join: Joins the stream; raises nothing after `known`.
     """
 
     known: Callable[[Any], object]
-    join: Callable[[Call[Any, Any]], Following]
+    join: Callable[[Call[Any, Any]], OpenStream]
 
 
 Endpoint = Callable[[Call[Any, Any]], Answer | Coroutine[object, object, Answer]]
-"""A bound route function. A plain `def` answers from memory; an `async def` or a `Waiting` has to wait."""
+"""A bound route function. A plain `def` answers from memory; an `async def` or a `WaitingRoute` has to wait."""
 
-Bound = Endpoint | Asking | Watching
+Bound = Endpoint | QuestionRoute | StreamRoute
 """What answers an offer."""

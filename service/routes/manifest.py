@@ -1,4 +1,4 @@
-"""GET /api/cli/manifest: what is offered, at what price, how fresh, and how to pay."""
+"""GET /api/cli/manifest: routes, prices, freshness, and how to pay."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +10,14 @@ from service.access.quota import PER_DAY, STARTER
 from service.routes.call import Call
 from service.settings import Settings
 from service.wire.envelope import Answer, encode
-from service.wire.manifest import FreePlan, Manifest, RouteRow, TierRow
-from service.wire.offers import OFFERS, Offer
+from service.wire.manifest import FreePlan, FreeTier, Manifest, ManifestAuth, RouteRow, TierRow
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS
 from service.wire.schema import body_rows, parameter_rows
 
 
 def write(settings: Settings, receipt_signer: str) -> Manifest:
-    """Write the manifest: every route that is counted as a question, with what the settings say of payment.
+    """Write the manifest: every route that is counted as a question, with the terms of payment.
 
     Args:
         settings: Network, payee, and how payments are settled.
@@ -38,14 +39,15 @@ def write(settings: Settings, receipt_signer: str) -> Manifest:
 
 
 def bound(settings: Settings, started_ms: int, receipt_signer: str) -> Callable[[Call[Any, Any]], Answer]:
-    """Bind the route: its bytes are written once, and are as old as the service.
+    """Bind the route. Its bytes are encoded once.
 
     Args:
         settings: As `write` reads them.
         started_ms: When the service started, epoch milliseconds: the manifest's `as_of`.
         receipt_signer: As `write` takes it.
     """
-    answer = Answer(Raw(encode(write(settings, receipt_signer))), as_of_ms=started_ms)
+    auth = ManifestAuth(FreeTier(STARTER, PER_DAY["free"] or 0))
+    answer = Answer(Raw(encode(write(settings, receipt_signer))), as_of_ms=started_ms, auth=Raw(encode(auth)))
 
     def manifest(_: Call[Any, Any]) -> Answer:
         return answer

@@ -1,46 +1,34 @@
-"""Which function answers which offer."""
+"""Binds every offer to the function that answers it."""
 
 from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
 
-from service.access.desk import AccessDesk
+from service.access.accounts import AccountService
 from service.ask.questions import QuestionService
-from service.market.room import Market
-from service.payments.receipts import ReceiptDesk
-from service.routes import auth, keys, manifest, receipts, rwa
-from service.routes.alerts import alerts
-from service.routes.call import Asking, Bound, Waiting
-from service.routes.category import info
-from service.routes.coins import coins
-from service.routes.crossing import crossing
-from service.routes.health import health
-from service.routes.historical import historical
-from service.routes.quality import signal_quality
-from service.routes.question import question
-from service.routes.regime import regime
-from service.routes.risk import risk
-from service.routes.sentiment import category_sentiment
-from service.routes.signal import signal
-from service.routes.tier import tier
-from service.routes.transcripts import transcripts
-from service.routes.walkforward import walkforward
-from service.routes.wallets import wallets
-from service.routes.watch import watching
-from service.rwa.desk import RwaDesk
-from service.sentiment.desk import SentimentDesk
+from service.lookup.factory import Lookups
+from service.market.factory import MarketData
+from service.narratives.service import NarrativeService
+from service.notify.service import AlertRuleService
+from service.payments.receipts import ReceiptService
+from service.routes import account, alerts, datasets, manifest, signals, streaming
+from service.routes import market as market_data
+from service.routes.call import Bound, QuestionRoute, WaitingRoute
+from service.rwa.service import RwaService
+from service.sentiment.service import SentimentService
+from service.sentiment.views import SentimentViews
 from service.settings import Settings
-from service.streams.hub import Hub
-from service.table.factory import Table
-from service.transcripts.desk import TranscriptDesk
-from service.verdict.desk import VerdictDesk
-from service.walkforward.desk import WalkforwardDesk
-from service.wallets.desk import WalletDesk
+from service.streams.broker import StreamBroker
+from service.table.factory import CoinTables
+from service.transcripts.service import TranscriptService
+from service.verdict.service import VerdictService
+from service.walkforward.service import WalkforwardService
+from service.wallets.service import WalletService
 from service.wire.offers import OFFERS
 
 
-class OfACoin(Protocol):
+class CoinParameters(Protocol):
     """Parameters that may name a coin."""
 
     @property
@@ -48,30 +36,34 @@ class OfACoin(Protocol):
         """Its ticker, in any case."""
 
 
-class Desks(Struct, frozen=True):
-    """Who is asked: the fronts of the rooms."""
+class RouteServices(Struct, frozen=True):
+    """The services that routes call."""
 
-    access: AccessDesk
-    market: Market
-    rwa: RwaDesk
-    sentiment: SentimentDesk
-    verdict: VerdictDesk
-    table: Table
-    walkforward: WalkforwardDesk
-    receipts: ReceiptDesk
-    transcripts: TranscriptDesk
-    wallets: WalletDesk
-    streams: Hub
+    access: AccountService
+    market: MarketData
+    rwa: RwaService
+    sentiment: SentimentService
+    sentiment_views: SentimentViews
+    narratives: NarrativeService
+    verdict: VerdictService
+    table: CoinTables
+    lookup: Lookups
+    walkforward: WalkforwardService
+    receipts: ReceiptService
+    transcripts: TranscriptService
+    wallets: WalletService
+    streams: StreamBroker
+    alerts: AlertRuleService
     ask: QuestionService
 
 
-def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
-    """Give every route the desk that it asks.
+def bind(settings: Settings, started_ms: int, services: RouteServices) -> dict[str, Bound]:
+    """Bind every route to the service that answers it.
 
     Args:
-        settings: What the manifest says of payment.
+        settings: What the manifest shows of payment.
         started_ms: When the service started, epoch milliseconds.
-        desks: The rooms' fronts.
+        services: The services that routes call.
 
     Returns:
         Offer id → endpoint, in the order of the offers.
@@ -79,44 +71,48 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
     Raises:
         LookupError: If an offer has no route, or a route no offer.
     """
-    access, market = desks.access, desks.market
+    access, market, walk = services.access, services.market, services.walkforward
 
-    def known(query: OfACoin) -> None:
+    def known(query: CoinParameters) -> None:
         if query.symbol is not None:
             market.coins.find(query.symbol)
 
     bound: dict[str, Bound] = {
-        "question": Asking(partial(question, desks.ask)),
-        "manifest": manifest.bound(settings, started_ms, desks.receipts.signer.address),
-        "billing.tier": partial(tier, access),
-        "coin.risk": partial(risk, market.coins, desks.sentiment),
-        "coins": partial(coins, desks.table.coins),
-        "coin.historical": Waiting(partial(historical, market.historical), known),
-        "walkforward": Waiting(partial(walkforward, desks.walkforward), desks.walkforward.check),
-        "signal.quality": Waiting(partial(signal_quality, desks.walkforward, desks.verdict), desks.walkforward.check),
-        "transcripts": Waiting(partial(transcripts, desks.transcripts), desks.transcripts.check),
-        "signal": Waiting(partial(signal, desks.verdict), desks.verdict.check),
-        "wallets": partial(wallets, desks.wallets),
-        "category.sentiment": partial(category_sentiment, desks.sentiment),
-        "category.info": partial(info, market.categories),
-        "regime": partial(regime, market.regimes),
-        "rwa.symbol": partial(rwa.symbol, desks.rwa),
-        "rwa.assets": partial(rwa.assets, desks.rwa),
-        "market.health": partial(health, market.breadth),
-        "market.crossing": partial(crossing, market.breadth),
-        "funding.alerts": Waiting(partial(alerts, market.alerts), known),
-        "watch": watching(desks.streams, settings.source),
-        "auth.nonce": partial(auth.nonce, access),
-        "auth.login": partial(auth.login, access),
-        "auth.logout": partial(auth.logout, access),
-        "keys.create": partial(keys.create, access),
-        "keys.list": partial(keys.list_, access),
-        "keys.revoke": partial(keys.revoke, access),
-        "keys.rotate": partial(keys.rotate, access),
-        "receipts.get": partial(receipts.get, desks.receipts),
-        "receipts.list": partial(receipts.list_, desks.receipts),
+        "question": QuestionRoute(partial(streaming.question, services.ask)),
+        "manifest": manifest.bound(settings, started_ms, services.receipts.signer.address),
+        "billing.tier": partial(account.tier, access),
+        "coin.risk": partial(market_data.risk, market.coins, services.sentiment),
+        "coins": partial(market_data.coins, services.table.coins),
+        "coin.historical": WaitingRoute(partial(market_data.historical, market.historical), known),
+        "walkforward": WaitingRoute(partial(signals.walkforward, walk), walk.check),
+        "signal.quality": WaitingRoute(partial(signals.signal_quality, walk, services.verdict), walk.check),
+        "transcripts": WaitingRoute(partial(datasets.transcripts, services.transcripts), services.transcripts.check),
+        "signal": WaitingRoute(partial(signals.signal, services.verdict), services.verdict.check),
+        "wallets": partial(datasets.wallets, services.wallets),
+        "category.sentiment": partial(market_data.category_sentiment, services.sentiment),
+        **market_data.sentiment_routes(services.sentiment_views, services.narratives, known),
+        "category.info": partial(market_data.category_info, market.categories),
+        "regime": partial(market_data.regime, market.regimes),
+        "rwa.symbol": partial(datasets.rwa_symbol, services.rwa),
+        "rwa.asset": partial(datasets.rwa_asset, services.rwa),
+        "rwa.assets": partial(datasets.rwa_assets, services.rwa),
+        **market_data.bound_lookups(services.lookup),
+        "market.health": partial(market_data.market_health, market.breadth),
+        "market.crossing": partial(market_data.market_crossing, market.breadth),
+        "funding.alerts": WaitingRoute(partial(market_data.funding_alerts, market.alerts), known),
+        "watch": streaming.watch(services.streams, settings.source),
+        "auth.nonce": partial(account.nonce, access),
+        "auth.login": partial(account.login, access),
+        "auth.logout": partial(account.logout, access),
+        "keys.create": partial(account.create_key, access),
+        "keys.list": partial(account.list_keys, access),
+        "keys.revoke": partial(account.revoke_key, access),
+        "keys.rotate": partial(account.rotate_key, access),
+        **alerts.bound(services.alerts),
+        "receipts.get": partial(account.get_receipt, services.receipts),
+        "receipts.list": partial(account.list_receipts, services.receipts),
     }
     differing = bound.keys() ^ {offer.id for offer in OFFERS}
     if differing:
-        raise LookupError(f"offered and not bound, or bound and not offered: {', '.join(sorted(differing))}")
+        raise LookupError(f"Offers without a route, or routes without an offer: {', '.join(sorted(differing))}")
     return {offer.id: bound[offer.id] for offer in OFFERS}

@@ -1,18 +1,18 @@
-"""One asset as it is told, made of what was observed: pure, no I/O, no clock."""
+"""One asset's payload from stored observations. Pure, no I/O, no clock."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from service.clock import MINUTE_MS, SECOND_MS
-from service.market.freshness import CHART, Freshness, Limits, span_around
-from service.market.observed import Chart, Quote
-from service.rwa.listing import Listed
+from service.market.freshness import CHART, AgeLimits, Freshness, span_around
+from service.market.models import CoinChart, Quote
+from service.rwa.documents import ListedAsset
 from service.units import apr_pct, change_pct
 from service.wire.rwa import RwaAsset, RwaFunding
 
-QUOTE: Final = Limits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
-"""Three rounds of half a minute missed; past the contract's ten minutes."""
+QUOTE: Final = AgeLimits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
+"""Stale after three missed rounds of 30 s; null after the contract's ten minutes."""
 
 _WITH_PRICE: Final = ("price", "change_24h", "open_interest_usd")
 _WITH_CHART: Final = ("trend_daily", "trend_weekly")
@@ -20,12 +20,14 @@ _HELD: Final = {"volume": "volume_24h_usd", "interest": "open_interest_usd", "pr
 _CENTS: Final = 2
 
 
-class Told(NamedTuple):
-    """An asset's payload and how long it stands.
+class TimedAsset(NamedTuple):
+    """An asset's payload and the span in which it is valid.
 
-    `asset` is null where neither price nor funding can be said. `as_of_ms` is when the price was observed, or the
-    funding where no price is said. The whole holds from `since_ms` (included) until `until_ms` (excluded), unless new
-    data come.
+    Attributes:
+        asset: Null if there is neither price nor funding.
+        as_of_ms: Time of the price, or of the funding if there is no price.
+        since_ms: Valid from here (inclusive), unless new data come.
+        until_ms: Valid until here (exclusive).
     """
 
     asset: RwaAsset | None
@@ -34,32 +36,37 @@ class Told(NamedTuple):
     until_ms: int
 
 
-def tell(
-    listed: Listed,
+def assess_asset(
+    listed: ListedAsset,
     quote: Quote,
-    chart: Chart,
+    chart: CoinChart,
     newest_ms: int | None,
     now_ms: int,
     held: AbstractSet[str] = frozenset(),
-) -> Told:
-    """Say what is known of an asset.
+) -> TimedAsset:
+    """Build an asset's payload.
 
     Args:
-        listed: What it is.
+        listed: The asset.
         quote: Its newest price and funding.
-        chart: What its closed bars say.
-        newest_ms: When the newest quotes were observed, null if the last attempt to refresh them failed: what they did
-            not bring is stale at once, whatever its age.
-        now_ms: The instant to judge ages at.
-        held: Fields that fail the plausibility check, by the names of `Findings`: their last accepted values are told.
+        chart: Its trends from closed bars.
+        newest_ms: Time of the newest quotes, null if the last refresh failed: fields that it did not bring are stale
+            whatever their age.
+        now_ms: The instant at which ages are judged.
+        held: Fields that fail the plausibility check, by the names of `FieldReasons`: they show the last accepted
+            value.
     """
-    turns = [*QUOTE.turns(quote.price_ms), *QUOTE.turns(quote.funding_ms), *CHART.turns(chart.through_ms)]
-    since_ms, until_ms = span_around(now_ms, turns)
+    transitions = [
+        *QUOTE.transitions(quote.price_ms),
+        *QUOTE.transitions(quote.funding_ms),
+        *CHART.transitions(chart.through_ms),
+    ]
+    since_ms, until_ms = span_around(now_ms, transitions)
     price_is, funding_is = QUOTE.judge(quote.price_ms, now_ms), QUOTE.judge(quote.funding_ms, now_ms)
     has_price, has_funding = price_is is not Freshness.GONE, funding_is is not Freshness.GONE
     as_of_ms = quote.price_ms if has_price else quote.funding_ms if has_funding else None
     if as_of_ms is None:
-        return Told(None, 0, since_ms, until_ms)
+        return TimedAsset(None, 0, since_ms, until_ms)
     chart_is = CHART.judge(chart.through_ms, now_ms)
     missed_price = price_is is not Freshness.FRESH or quote.price_ms != newest_ms
     missed_funding = funding_is is not Freshness.FRESH or quote.funding_ms != newest_ms
@@ -75,14 +82,19 @@ def tell(
         quote,
         quote.price if has_price else None,
         quote.funding if has_funding else None,
-        Chart() if chart_is is Freshness.GONE else chart,
+        CoinChart() if chart_is is Freshness.GONE else chart,
         stale,
     )
-    return Told(asset, as_of_ms, since_ms, until_ms)
+    return TimedAsset(asset, as_of_ms, since_ms, until_ms)
 
 
 def _bundle(
-    listed: Listed, quote: Quote, price: float | None, funding: float | None, chart: Chart, stale: Sequence[str]
+    listed: ListedAsset,
+    quote: Quote,
+    price: float | None,
+    funding: float | None,
+    chart: CoinChart,
+    stale: Sequence[str],
 ) -> RwaAsset:
     hours = quote.interval_hours
     change_24h = change_pct(price, quote.prev_price)
@@ -96,7 +108,7 @@ def _bundle(
         "open_interest_usd": interest_usd is None,
         "volume_24h_usd": False,
     }
-    # Adding zero turns a negative zero, which JSON would show, into zero.
+    # Adding zero avoids a negative zero in JSON.
     rate = None if funding is None else funding * hours + 0.0
     apr = None if funding is None else apr_pct(funding) + 0.0
     return RwaAsset(

@@ -1,17 +1,23 @@
-"""What is listed: each asset's kind, as the venue's annotations say it. Pure, no I/O, no clock."""
+"""Which assets are listed, and their types, from the venue's annotations."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from msgspec import Struct
-
-from service.market.observed import Quote
-from service.market.plausibility import is_same_asset
+from service.clock import HOUR_MS, Clock
+from service.market.models import VENUE, Quote
+from service.market.plausibility.quotes import is_same_asset
+from service.market.plausibility.rules import DELISTING_MS
+from service.market.plausibility.universe import UniverseCheck
+from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import Annotation
+from service.rwa.documents import AssetListing, ListedAsset, RwaDocuments, accepted_quotes, refusal
+from service.storage.documents import FetchFailure
+from service.upstream.failures import UpstreamError
 from service.wire.rwa import AssetType
 
 DEX: Final = "xyz"
-"""The builder dex that is read."""
+"""The builder dex."""
 
 _TYPES: Final[Mapping[str, AssetType]] = {
     "stock": "equity",
@@ -24,7 +30,7 @@ _TYPES: Final[Mapping[str, AssetType]] = {
     "fx": "fx",
     "forex": "fx",
 }
-"""Category, in the singular → type. Every other category is left out."""
+"""Category in the singular → type. Other categories are left out."""
 
 _IRREGULAR: Final[Mapping[str, str]] = {"indices": "index", "indexes": "index"}
 _METALS: Final = frozenset(
@@ -32,46 +38,113 @@ _METALS: Final = frozenset(
 )
 _WRAPPER: Final = frozenset({"wrapper", "wrapped"})
 _GOLD_TOKENS: Final = frozenset({"PAXG", "XAUT"})
-"""Tokens on a chain that stand for gold: wrappers, wherever they are filed."""
+"""On-chain tokens of gold: wrappers in any category."""
 
 LONGEST_NAME: Final = 80
+LISTING_EVERY_MS: Final = HOUR_MS
+_OK: Final = 200
+
+_log: Final = logging.getLogger("verdict.rwa")
 
 
-class Priced(Protocol):
-    """A coin of the main dex, as far as it matters here."""
+class HasPrice(Protocol):
+    """A coin of the main dex."""
 
     @property
     def price(self) -> float | None:
-        """USD; null where it is not known."""
+        """USD; null if unknown."""
 
 
-class Listed(Struct, frozen=True):
-    """One asset: the venue's name of it (`xyz:AAPL`), ticker, what people call it, kind."""
+class AssetListingRefresh:
+    """Reads the listing once an hour.
 
-    id: str
-    symbol: str
-    name: str
-    type: AssetType
+    Args:
+        clock: Decides when it is due.
+        documents: Stores it.
+        source: The venue.
+        origin: The current dataset of the venue.
+        coins: Coins of the main dex by ticker, to detect wrappers; the listing waits until there are some.
+    """
 
+    def __init__(
+        self,
+        clock: Clock,
+        documents: RwaDocuments,
+        source: Hyperliquid,
+        origin: Callable[[], str],
+        coins: Callable[[], Mapping[str, HasPrice]],
+    ) -> None:
+        self._clock = clock
+        self._documents = documents
+        self._document = documents.listing
+        self._source = source
+        self._origin = origin
+        self._coins = coins
+        self._left_out: list[str] = []
+        self._flagged: dict[str, int] = {}
+        self._universe = UniverseCheck()
 
-class Listing(Struct, frozen=True):
-    """Everything listed, the most traded first."""
+    async def round(self) -> None:
+        """Read the listing if due.
 
-    assets: Sequence[Listed] = ()
+        Raises:
+            UpstreamError: If there is no valid answer; the listing then stays unchanged.
+            ServiceError: `UNAVAILABLE` if the store cannot be written.
+        """
+        origin, coins, current = self._origin(), self._coins(), self._document.current
+        fresh = current.observed_ms is not None and self._clock.now_ms() - current.observed_ms < LISTING_EVERY_MS
+        if not coins or (fresh and current.origin == origin):
+            return
+        try:
+            known = current.value.assets if current.value and current.origin == origin else ()
+            observed_ms, listing, left_out = await self._read(origin, coins, known)
+        except UpstreamError as error:
+            await self._document.fail(FetchFailure(self._clock.now_ms(), error.upstream_status, error.body))
+            raise
+        if self._origin() == origin:
+            await self._document.put(origin, listing, observed_ms)
+            if left_out != self._left_out:
+                _log.info("Assets left out: their category is not listed.", extra={"assets": left_out})
+            self._left_out = left_out
+
+    async def _read(
+        self, origin: str, coins: Mapping[str, HasPrice], known: Sequence[ListedAsset]
+    ) -> tuple[int, AssetListing, list[str]]:
+        """Read the listing: an asset joins once its quote is accepted, and leaves after an hour of flags."""
+        annotations = await self._source.annotations()
+        shown = await self._source.quotes(DEX)
+        traded, delisted = {quote.venue_symbol for quote in shown.quotes}, shown.delisted or ()
+        reason = self._universe.judge_names(
+            traded, frozenset(delisted), frozenset(asset.id for asset in known), shown.observed_ms
+        )
+        if reason is not None:
+            raise refusal(reason)
+        quoted = accepted_quotes(self._documents, origin).values()
+        admitted = {quote.venue_symbol for quote in quoted} if known else traded
+        admitted.update(asset.id for asset in known)
+        found, left_out = list_assets(shown.quotes, annotations, coins)
+        now_ms = shown.observed_ms
+        self._flagged = {asset: self._flagged.get(asset, now_ms) for asset in delisted}
+        gone = {asset for asset, since_ms in self._flagged.items() if now_ms - since_ms >= DELISTING_MS}
+        missing = [asset for asset in known if asset.id not in traded | gone]
+        listing = AssetListing([*(asset for asset in found.assets if asset.id in admitted), *missing])
+        if not listing.assets:
+            raise UpstreamError(VENUE, _OK, b"No real-world asset is annotated.")
+        return shown.observed_ms, listing, left_out
 
 
 def list_assets(
-    quotes: Iterable[Quote], annotations: Mapping[str, Annotation], coins: Mapping[str, Priced]
-) -> tuple[Listing, list[str]]:
-    """Choose the real-world assets of a dex.
+    quotes: Iterable[Quote], annotations: Mapping[str, Annotation], coins: Mapping[str, HasPrice]
+) -> tuple[AssetListing, list[str]]:
+    """Select the real-world assets of a dex.
 
     Args:
         quotes: All that it trades.
-        annotations: What is said of them, by the venue's name.
-        coins: The coins of the main dex by ticker.
+        annotations: By the venue's symbol.
+        coins: Coins of the main dex by ticker.
 
     Returns:
-        Those whose kind is said, most traded first; and what was left out, for the log.
+        Assets with a known type, the most traded first; and what was left out, for the log.
     """
     listed, left_out = [], []
     for quote in sorted(quotes, key=lambda quote: (-quote.volume_usd, quote.venue_symbol)):
@@ -81,16 +154,16 @@ def list_assets(
             left_out.append(f"{quote.venue_symbol} ({annotation.category or 'not annotated'})")
         else:
             name = (annotation.display_name or quote.symbol)[:LONGEST_NAME]
-            listed.append(Listed(quote.venue_symbol, quote.symbol, name, kind))
-    return Listing(listed), sorted(left_out)
+            listed.append(ListedAsset(quote.venue_symbol, quote.symbol, name, kind))
+    return AssetListing(listed), sorted(left_out)
 
 
 def kind_of(symbol: str, annotation: Annotation) -> AssetType | None:
-    """What kind of asset an annotation says; null where it says none that is listed here.
+    """Type of an asset by its annotation; null if it is not listed here.
 
     Args:
-        symbol: Ticker: a commodity that is called by a metal's name is that metal.
-        annotation: What the venue says.
+        symbol: Ticker; a commodity with a metal's name is that metal.
+        annotation: The venue's annotation.
     """
     kind = _TYPES.get(_singular(annotation.category))
     keywords = {_singular(keyword) for keyword in annotation.keywords}
@@ -102,14 +175,13 @@ def kind_of(symbol: str, annotation: Annotation) -> AssetType | None:
     return kind
 
 
-def is_wrapper(quote: Quote, annotation: Annotation, coin: Priced | None) -> bool:
-    """Whether it stands for a coin or a token.
+def is_wrapper(quote: Quote, annotation: Annotation, coin: HasPrice | None) -> bool:
+    """Whether it represents a coin or a token.
 
     Args:
-        quote: What the dex shows.
-        annotation: What the venue says.
-        coin: The coin with the same ticker, if there is one: a wrapper has its price, and what cannot be told apart
-            counts as one.
+        quote: Its quote.
+        annotation: Its annotation.
+        coin: The coin with the same ticker, if any. A wrapper has its price; without a price it counts as one.
     """
     if quote.symbol in _GOLD_TOKENS or not _WRAPPER.isdisjoint(word.casefold() for word in annotation.keywords):
         return True

@@ -1,20 +1,22 @@
-"""What is written about coins, how the crowd leans, and what that says beside the price: news, Fear & Greed, funding.
+"""Sentiment of coins, categories and the market, from news, the Fear & Greed index, funding and prices.
 
-May import rank 0, wire, storage, upstream, analytics and market. Nothing here is asked of a model or of the network but
-the feeds themselves: the same texts at the same time give the same moods.
+May import rank 0, wire, storage, upstream, analytics and market. The only network calls are the feeds; the same texts
+at the same time give the same results.
 
-**Scores** are VADER's compound (Hutto and Gilbert 2014, MIT) over its own lexicon corrected by ours (`lexicon`, each
-term with its weight and why; scale -4 to 4, `score` -1 to 1). Phrases, things that are good because something bad gets
-less, and denials are folded into one token first. Questions, suppositions and explanations keep a quarter of their
-weight. A score beyond ±0.2 is clear. Names of coins are blanked before scoring. `make eval` prints how well this reads
-labelled headlines, beside VADER alone.
+**Scores** of headlines are probability of positive minus probability of negative (-1 to 1) by a softmax regression
+(`classifier`, weights in `headline_model.json`, made by `python -m tests.sentiment.train`) over word stems, word pairs
+and two scores: VADER's compound (Hutto and Gilbert 2014, MIT) alone, and over its lexicon corrected by ours (`scoring`,
+each term with its weight and why). A score beyond ±0.2 is clear: positive or negative is then the most likely class.
+`explain` lists what each word added. Passages of transcripts are scored by the lexicon alone (`scoring`): phrases and
+denials are folded into one token, questions and suppositions keep a quarter of their weight. Names of coins are blanked
+before scoring. `make eval` prints accuracy on labelled headlines beside the lexicon and VADER alone.
 
 **Attribution** (`matcher`) tells coins from English words by what stands around a name; its docstring has the rules.
 
 **News of a coin or category**: the items of the last seven days that are about it (of a category: about one of its
-coins, or naming it). `score` = Σ w·s / (Σ w + 1), w halving every 24 hours: silence weighs as much as one fresh item,
-so that one headline alone moves a score half of its way. `slope_24h` = the score less the score a day before, null
-where either is unknown; `mentions` = the number of items. Nothing written: null, null, 0.
+coins, or naming it). `score` = Σ w·s / (Σ w + 1), w halving every 24 hours: the 1 is a prior of no news, so that a
+single headline moves a score half of the way. `slope_24h` = the score less the score a day before, null where either
+is unknown; `mentions` = the number of items. Without items: null, null, 0.
 
 **Crowd** = the sum of these points (-5 to 5), unknown ones 0:
 
@@ -30,27 +32,25 @@ coins, as for funding and volume. Steep: 7 d beyond ±15 or 24 h beyond ±8. Bus
 3. 7 d ≤ -15 and (24 h > 0 or slope ≥ 0.2): `exhaustion` of a fall.
 4. a steep rise and crowd ≥ 3: `euphoria`.
 5. a steep fall and crowd ≤ -2: `capitulation`.
-6. 7 d ≤ 2 and crowd ≥ 2: `distribution` (the crowd is eager, the price does not follow).
-7. 7 d ≥ -2 and crowd ≤ -2: `accumulation` (the crowd is afraid, the price holds).
-8. busy, 7 d < -2, not steep, crowd ≥ 0: `distribution` (a quiet fall while nobody is alarmed).
-9. busy, 7 d > 2, not steep, crowd ≤ 0: `accumulation` (a quiet rise while nobody is excited).
+6. 7 d ≤ 2 and crowd ≥ 2: `distribution` (positive crowd, price does not follow).
+7. 7 d ≥ -2 and crowd ≤ -2: `accumulation` (negative crowd, price holds).
+8. busy, 7 d < -2, not steep, crowd ≥ 0: `distribution` (a steady fall without alarm).
+9. busy, 7 d > 2, not steep, crowd ≤ 0: `accumulation` (a steady rise without excitement).
 10. else `neutral`.
 
-In 6 to 9 the change of 24 h stands for an unknown one of 7 d. A summary is one sentence: the stance, the rule, and the
-figures it rests on. Headlines are never repeated in an answer: they are other people's words, and may be made to hurt.
+In rules 6 to 9 the change of 24 h replaces an unknown one of 7 d. A summary is one sentence: stance, rule and figures.
+Answers never repeat headlines: they are untrusted text.
 
-Decided here:
+Rules:
 - Feeds are read every ten minutes, each dated by the upstream's clock; no item is dated later. The index is read every
   hour, and dated by the day that it is of: its last value enters nothing 48 hours after that day began.
-- An item is one story: the same guid, or the same title within a day, is not counted twice, whoever passes it on.
-- One feed's failure leaves the others. Where all fail, conclusions stay as they are, with their age, and moods are
-  named stale; once their news are 48 hours old, price and funding alone are concluded from, as before any news came.
-- `as_of` of a category is when the newest item of all was published (a category nobody writes about is no older for
-  that), or when prices were observed where there are no news. Its coins come in the category's own order.
-- The whole market has a mood by the rules of a category: every item is about it, whomever it names, and every coin is
-  one of its own.
-- A mood is dated by the newest answer of a feed (or of prices, where there are no news).
-- Items are scored and attributed when first seen, and anew when coins or categories change: a name that comes to be
-  known is no praise any more, and no answer depends on when a start learned of it. They are kept for 30 days. Data of
-  another origin are cleared.
+- The same guid, or the same title within a day, counts once across feeds.
+- Feeds fail independently. If all fail, results stay with their age and are marked stale; once the news is 48 hours
+  old, only price and funding are used, as before the first news.
+- `as_of` of a category is when the newest item of all was published (a category without news is not
+  older), or when prices were observed where there are no news. Its coins come in the category's own order.
+- The market follows the rules of a category that contains every item and every coin.
+- A result is dated by the newest answer of a feed, or of prices without news.
+- Items are scored and attributed when first seen, and again when the model, coins or categories change. They are kept
+  for 30 days. Data of another origin is cleared.
 """

@@ -9,7 +9,7 @@ How sure one has to be depends on what the name means besides the coin:
   holders", "LINK jumps"); an acronym (`AI`, `IP`, `ID`) only with the name, a single letter with that or "token".
 - A name counts in any case, or with a capital where it is an English word, and then only where the next word is a
   coin's ("Optimism Foundation"), or the text talks of crypto and the word is not a common one ("Avalanche jumps").
-- `kPEPE`-like tickers stand for a thousand of a coin that texts call `PEPE`.
+- `kPEPE`, `KPEPE` and `1000PEPE` are tickers of a thousand `PEPE` where the venue trades it so.
 - Of names that overlap the longest counts: "Bitcoin Cash" is not Bitcoin, "Ethereum Classic" not Ethereum, whether
   those are listed or not.
 - A name that two coins share is neither's, unless it is the whole title of one of them alone.
@@ -38,7 +38,7 @@ _CUES: Final = re.compile(
 _PERCENT: Final = re.compile(r"\d ?(?:%|percent\b)")
 _PAIR: Final = re.compile(r"[/-]?(?:USD[TC]?|PERP)\Z")
 _PAIRED: Final = re.compile(r"[/-](?:USD[TC]?|BTC|ETH|PERP)\b")
-_THOUSANDS: Final = "K"
+_SHORT_TICKER: Final = 3
 _PLAIN: Final = frozenset({"effect", "effects", "of"})
 """What follows a plain word, capital or not: "Ripple effects", "Avalanche of liquidations"."""
 
@@ -46,10 +46,11 @@ _NOBODY: Final = ""
 
 
 class Known(NamedTuple):
-    """A coin that may be meant: canonical ticker, title ("Chainlink")."""
+    """A coin that may be meant: canonical ticker, title ("Chainlink"), and how many of it the venue trades as one."""
 
     symbol: str
     title: str
+    units: int = 1
 
 
 class Mention(NamedTuple):
@@ -117,7 +118,7 @@ class Matcher:
         coins = list(known)
         self._tickers = {coin.symbol: coin.symbol for coin in coins}
         for coin in coins:
-            for ticker in _thousands(coin):
+            for ticker in _lots(coin):
                 self._tickers.setdefault(ticker, coin.symbol)
         self._names = _book(coins)
         self._longest = max(map(len, self._names))
@@ -222,25 +223,16 @@ def _token(found: re.Match[str]) -> _Token:
     return _Token(text, bare, bare.lower(), found.start(), found.end())
 
 
-def _thousands(coin: Known) -> Iterator[str]:
-    """What texts write for a thousand of a coin besides its ticker: that coin's own, and other forms of both."""
-    bare = _bare_ticker(coin)
-    if bare:
-        yield from (bare, f"k{bare}", f"1000{bare}")
-
-
-def _bare_ticker(coin: Known) -> str | None:
-    """The ticker within a ticker of thousands, where title or aliases bear it out."""
-    bare = coin.symbol[1:]
-    if coin.symbol[0] != _THOUSANDS or not bare:
-        return None
-    known_as = (re.sub(r"^k(?=[A-Z]{2})", "", coin.title), *ALIASES.get(coin.symbol, ()))
-    squeezed = ("".join(filter(str.isalnum, name)).upper() for name in known_as)
-    return bare if any(name.startswith(bare) for name in squeezed) else None
+def _lots(coin: Known) -> Iterator[str]:
+    """Venues' tickers of many of a coin. Three letters after a capital K may be another coin: KAVA, KAIA."""
+    if coin.units > 1:
+        yield from (f"k{coin.symbol}", f"{coin.units}{coin.symbol}")
+        if len(coin.symbol) > _SHORT_TICKER:
+            yield f"K{coin.symbol}"
 
 
 def _book(coins: Sequence[Known]) -> dict[tuple[str, ...], _Name]:
-    """All names, by their words; those of coins that are called after another are nobody's unless they are listed."""
+    """All names, by their words; those of coins called after another stand for no coin unless they are listed."""
     owners: dict[str, dict[str, Known]] = {}
     for coin in coins:
         for name in _names(coin):

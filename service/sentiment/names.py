@@ -67,8 +67,8 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "SOL": ("sol",),
     "TON": ("toncoin", "the open network"),
     "MKR": ("maker", "makerdao"),
-    "KSHIB": ("shib", "shiba inu"),
-    "KLUNC": ("lunc", "terra classic", "luna classic"),
+    "SHIB": ("shib", "shiba inu"),
+    "LUNC": ("lunc", "terra classic", "luna classic"),
     "WIF": ("dogwifhat",),
     "ATOM": ("cosmos hub", "cosmos"),
     "POL": ("polygon",),
@@ -87,7 +87,7 @@ OTHERS: Final = frozenset(
         "ethereum name service", "ethereum pow", "terra classic", "luna classic", "usd coin",
     }
 )  # fmt: skip
-"""Coins that are called after another: where they are not listed themselves, their names are nobody's."""
+"""Coins that are called after another: where they are not listed themselves, their names stand for no coin."""
 
 TAILS: Final = frozenset({"dao", "protocol", "network", "token", "finance", "coin", "chain", "labs", "hub"})
 """Last words of a title that writers leave out: "Lido DAO" is "Lido"."""

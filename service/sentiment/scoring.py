@@ -2,6 +2,10 @@
 
 VADER counts words one by one. What takes more than one word to say is folded into one token before it counts: phrases
 of the lexicon ("rug pull"), things that are good because something bad gets less ("fees fall"), and denials.
+
+Weights are on VADER's own scale, -4 to 4 (its raters gave "good" 1.9, "horrible" -2.5). Variants of one term stand
+beside each other, parted by `/`. A blank in a phrase also stands for a hyphen. Words absent from VADER's lexicon are
+silent there: it was made of the words of tweets and film reviews, not of markets.
 """
 
 import re
@@ -11,7 +15,29 @@ from typing import Final
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from service.sentiment.lexicon import RELIEF, SETBACK, TERMS
+from service.sentiment.event_terms import GROWTH, HARM, LAW, PLAINER, SILENCED
+from service.sentiment.price_terms import FLOWS, MORE_DOWN, MORE_UP, PRICES_DOWN, PRICES_UP
+from service.sentiment.term import Term
+
+TERMS: Final[Sequence[Term]] = (
+    *MORE_UP,
+    *MORE_DOWN,
+    *PRICES_UP,
+    *PRICES_DOWN,
+    *FLOWS,
+    *LAW,
+    *HARM,
+    *GROWTH,
+    *PLAINER,
+    *SILENCED,
+)
+"""Everything; a later term overrides an earlier one and VADER's own."""
+
+RELIEF: Final = 1.9
+"""Of something bad that gets less: fees fall, fears fade, inflation is cut."""
+
+SETBACK: Final = -1.8
+"""Of something good that gets less, or something bad that gets more: hopes fade, fees spike."""
 
 CLEAR: Final = 0.2
 """A score beyond this, to either side, is clear; between, a text is neutral."""
@@ -81,10 +107,11 @@ _MIXED: Final = re.compile(
 )
 
 
-class Scorer:
-    """Scores texts; made once (`scorer`), because reading VADER's lexicon takes ten milliseconds."""
+class LexiconScorer:
+    """Scores texts; made once (`lexicon_scorer`), because reading VADER's lexicon takes ten milliseconds."""
 
     def __init__(self) -> None:
+        self._vader = SentimentIntensityAnalyzer()
         self._analyzer = SentimentIntensityAnalyzer()
         phrases: list[str] = []
         for term in TERMS:
@@ -108,17 +135,22 @@ class Scorer:
         Returns:
             -1 (bad for holders) to 1 (good for them), 4 decimals; 0 where nothing is said either way.
         """
-        read = _without(text[:LONGEST], names).lower().replace("\u2019", "'")
+        return self.scores(text, names)[0]
+
+    def scores(self, text: str, names: Iterable[tuple[int, int]] = ()) -> tuple[float, float]:
+        """Score a text by the lexicon, and by VADER alone; each as `score`."""
+        read = mask_names(text[:LONGEST], names).lower().replace("\u2019", "'")
+        vader = round(float(self._vader.polarity_scores(read)["compound"]), _DECIMALS)
         damped = _DAMPED if _ASKED.search(read) or _MIXED.search(read) else 1.0
         for fold in self._folds:
             read = fold(read)
-        return round(float(self._analyzer.polarity_scores(read)["compound"]) * damped, _DECIMALS)
+        return round(float(self._analyzer.polarity_scores(read)["compound"]) * damped, _DECIMALS), vader
 
 
 @cache
-def scorer() -> Scorer:
+def lexicon_scorer() -> LexiconScorer:
     """The one scorer of this process, made when first used."""
-    return Scorer()
+    return LexiconScorer()
 
 
 def _weigh(lexicon: dict[str, float], token: str, weight: float) -> None:
@@ -143,7 +175,8 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
     )
 
 
-def _without(text: str, names: Iterable[tuple[int, int]]) -> str:
+def mask_names(text: str, names: Iterable[tuple[int, int]]) -> str:
+    """Replace names by `x`, so that no name is read as a word."""
     for start, end in names:
         text = text[:start] + "x" * (min(end, len(text)) - start) + text[end:]
     return text

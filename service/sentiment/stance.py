@@ -1,4 +1,4 @@
-"""Stances, by the rules published in the room's docstring: pure, no I/O, no clock, the same inputs the same words."""
+"""Stances, by the rules published in the package's docstring: pure, no I/O, no clock."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ ENOUGH: Final = 2
 EXTREME: Final = 3
 
 
-class News(Struct, frozen=True):
+class NewsTone(Struct, frozen=True):
     """What was written: `score` -1 to 1, its change over 24 hours, items of the last seven days. Null: nothing was."""
 
     score: float | None = None
@@ -41,6 +41,7 @@ class Trading(Struct, frozen=True):
         funding_apr: Percent a year; positive: longs pay.
         volume_ratio: Volume of 24 hours over that of a usual day.
         observed_ms: When the price was observed.
+        units: How many coins the venue trades as one.
     """
 
     title: str = ""
@@ -49,6 +50,7 @@ class Trading(Struct, frozen=True):
     funding_apr: float | None = None
     volume_ratio: float | None = None
     observed_ms: int | None = None
+    units: int = 1
 
 
 class Judgement(NamedTuple):
@@ -59,7 +61,7 @@ class Judgement(NamedTuple):
     summary: str
 
 
-def judge(news: News, view: Trading, fear_greed: int | None) -> Judgement:
+def judge(news: NewsTone, view: Trading, fear_greed: int | None) -> Judgement:
     """Take a stance.
 
     Args:
@@ -68,14 +70,14 @@ def judge(news: News, view: Trading, fear_greed: int | None) -> Judgement:
         fear_greed: The market's index, 0 to 100.
 
     Returns:
-        The first rule that holds, in the order of the room's docstring.
+        The first rule that holds, in the order of the package's docstring.
     """
     stance, reason = _first_rule(news, view, crowd(news, view, fear_greed))
     figures = ", ".join(_figures(news, view, fear_greed)) or "nothing is known"
     return Judgement(stance, reason, f"{stance.capitalize()}: {reason} ({figures}).")
 
 
-def crowd(news: News, view: Trading, fear_greed: int | None) -> int:
+def crowd(news: NewsTone, view: Trading, fear_greed: int | None) -> int:
     """How the crowd leans, from -5 (fear) to 5 (greed): points of news, funding and the market's index."""
     points = 0
     if news.score is not None:
@@ -88,7 +90,7 @@ def crowd(news: News, view: Trading, fear_greed: int | None) -> int:
     return points
 
 
-def _first_rule(news: News, view: Trading, lean: int) -> tuple[Stance, str]:
+def _first_rule(news: NewsTone, view: Trading, lean: int) -> tuple[Stance, str]:
     day, week = view.change_24h, view.change_7d
     if day is None and week is None:
         return "neutral", "no price to set it against"
@@ -120,7 +122,7 @@ def _quiet_rule(view: Trading, lean: int, *, rising: bool, falling: bool) -> tup
     return "neutral", "crowd and price do not disagree"
 
 
-def _figures(news: News, view: Trading, fear_greed: int | None) -> Iterator[str]:
+def _figures(news: NewsTone, view: Trading, fear_greed: int | None) -> Iterator[str]:
     if news.score is not None:
         items = "item" if news.mentions == 1 else "items"
         yield f"news {news.score:+z.2f} from {news.mentions} {items} in 7 days"

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from service.clock import DAY_MS
-from service.sentiment.mood import Item
+from service.sentiment.aggregation import ScoredItem
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
@@ -25,7 +25,7 @@ _names: Final = msgspec.json.Decoder(tuple[str, ...])
 
 
 class NewsStore:
-    """The room's table.
+    """The package's table.
 
     Args:
         database: Where it is.
@@ -34,7 +34,7 @@ class NewsStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def read(self, origin: str, since_ms: int) -> list[Item]:
+    async def read(self, origin: str, since_ms: int) -> list[ScoredItem]:
         """Items published after an instant, oldest first; none of another origin.
 
         Raises:
@@ -42,11 +42,13 @@ class NewsStore:
         """
         rows = await self._database.read(_READ, (origin, since_ms))
         return [
-            Item(key, source, title, url, published_ms, score, _names.decode(coins), _names.decode(named), scored_ms)
+            ScoredItem(
+                key, source, title, url, published_ms, score, _names.decode(coins), _names.decode(named), scored_ms
+            )
             for key, source, title, url, published_ms, score, coins, named, scored_ms in rows
         ]
 
-    async def put(self, origin: str, items: Sequence[Item], now_ms: int) -> None:
+    async def put(self, origin: str, items: Sequence[ScoredItem], now_ms: int) -> None:
         """Keep items, and let go of what is old or of another origin.
 
         An item that is known already keeps its time; what it is about, and how it sounds without those names, is taken

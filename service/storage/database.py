@@ -1,4 +1,4 @@
-"""The room's front on SQLite: one file with one writer thread, a reader, and a way to look at all of it at once."""
+"""The store on SQLite: one file with a writer thread and connections that read."""
 
 import asyncio
 import logging
@@ -21,13 +21,21 @@ from service.storage.engine import (
     is_store_failing,
     unavailable,
 )
-from service.storage.file_claim import FileClaim, claim_in
-from service.storage.file_session import FileSession
+from service.storage.file_lock import FileLock, file_lock_in
 from service.storage.opening import prepare
 from service.storage.port import Database, resolve
+from service.storage.sqlite_session import SqliteSession
 from service.storage.writer import Work, Writer
 
-__all__ = ("DATABASE", "Database", "SqliteDatabase", "looking_at_file", "open_database", "resolve", "told_when_failing")
+__all__ = (
+    "DATABASE",
+    "Database",
+    "SqliteDatabase",
+    "file_snapshot",
+    "open_database",
+    "resolve",
+    "unavailable_when_failing",
+)
 
 T = TypeVar("T")
 
@@ -41,35 +49,38 @@ class SqliteDatabase(Database):
 
     shared = False
 
-    def __init__(self, path: Path, writer: Writer, reader: aiosqlite.Connection, glancer: SqliteConnection) -> None:
+    def __init__(
+        self, path: Path, writer: Writer, reader: aiosqlite.Connection, immediate_reader: SqliteConnection
+    ) -> None:
         super().__init__(path, str(path), writer)
         self._reader = reader
-        self._glancer = glancer
+        self._immediate_reader = immediate_reader
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Read what is committed."""
-        with told_when_failing():
+        with unavailable_when_failing():
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
 
-    def glance(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
-        """Read one row of what is committed, now."""
-        with told_when_failing():
-            row: tuple[Any, ...] | None = self._glancer.execute(sql, parameters).fetchone()
-            return row
+    def read_now(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """Read what is committed, on the event loop."""
+        try:
+            return self._immediate_reader.execute(sql, parameters).fetchall()
+        except DatabaseError as error:
+            raise _read_error(error) from error
 
     async def inspect(self, look: Work[T]) -> T:
-        """Take a long look."""
-        with told_when_failing():
+        """Run a function on a snapshot, on a thread."""
+        with unavailable_when_failing():
             return await asyncio.to_thread(self._look, look)
 
     @asynccontextmanager
-    async def claim(self, name: str) -> AsyncIterator[FileClaim]:
-        """Stand for what one process on the file's folder holds."""
-        with claim_in(self.path.parent, name) as claim:
+    async def claim(self, name: str) -> AsyncIterator[FileLock]:
+        """Try to hold a claim that one process of the folder may hold."""
+        with file_lock_in(self.path.parent, name) as claim:
             yield claim
 
     def _look(self, look: Work[T]) -> T:
-        with looking_at_file(self.path) as connection:
+        with file_snapshot(self.path) as connection:
             return look(connection)
 
 
@@ -91,18 +102,18 @@ async def open_database(path: Path, clock: Clock, *, new: bool = False) -> Async
     """
     check_version()
     connections = await asyncio.to_thread(prepare, path, clock, new=new)
-    writer = Writer(FileSession(connections.writing, connections.turnstile), asyncio.get_running_loop())
+    writer = Writer(SqliteSession(connections.writing, connections.write_lock), asyncio.get_running_loop())
     try:
         async with aiosqlite.Connection(lambda: connections.reading, iter_chunk_size=64) as reader:
-            yield SqliteDatabase(path, writer, reader, connections.glancing)
+            yield SqliteDatabase(path, writer, reader, connections.reading_now)
     finally:
-        connections.glancing.close()
+        connections.reading_now.close()
         await asyncio.shield(asyncio.ensure_future(writer.close()))
 
 
 @contextmanager
-def looking_at_file(path: Path) -> Iterator[SqliteConnection]:
-    """A connection that only reads, at one snapshot.
+def file_snapshot(path: Path) -> Iterator[SqliteConnection]:
+    """Open a read-only connection to a file, at one snapshot.
 
     Raises:
         DatabaseError: If the file cannot be read.
@@ -116,17 +127,22 @@ def looking_at_file(path: Path) -> Iterator[SqliteConnection]:
 
 
 @contextmanager
-def told_when_failing() -> Iterator[None]:
-    """Turn a store that cannot be read into what callers are told.
+def unavailable_when_failing() -> Iterator[None]:
+    """Convert a failing read to `UNAVAILABLE`.
 
     Raises:
         ServiceError: `UNAVAILABLE`.
-        DatabaseError: If it is the statement that is wrong.
+        DatabaseError: If the statement is wrong.
     """
     try:
         yield
     except DatabaseError as error:
-        if not is_store_failing(error) or error_name(error) in _NO_READ:
-            raise
-        _log.error("a read failed", extra={"reason": error_name(error)})
-        raise unavailable(error_name(error)) from error
+        raise _read_error(error) from error
+
+
+def _read_error(error: Exception) -> Exception:
+    """The exception for a read that failed: `UNAVAILABLE` if the store failed, the same one if the statement did."""
+    if not is_store_failing(error) or error_name(error) in _NO_READ:
+        return error
+    _log.error("Read failed.", extra={"reason": error_name(error)})
+    return unavailable(error_name(error))

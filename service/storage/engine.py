@@ -1,4 +1,4 @@
-"""Which SQLite this process uses, and how a connection to it is set up."""
+"""Selects the SQLite library and opens connections to it."""
 
 import importlib.util
 import sqlite3
@@ -15,7 +15,7 @@ DATABASE: Final = "verdict.db"
 """The database's file in the data folder."""
 
 BUSY_MS: Final = 2_200
-"""How long one statement waits for a lock. With as long a wait at the turnstile it stays under five seconds."""
+"""How long one statement waits for a lock. Waiting as long for the write lock too stays under five seconds."""
 
 RETRY_AFTER_S: Final = 2
 
@@ -29,7 +29,7 @@ Parameters = Sequence[Any]
 
 
 class Cursor(Protocol):
-    """What a statement gave, on either store: rows are tuples."""
+    """The result of a statement, on either store: rows are tuples."""
 
     @property
     def rowcount(self) -> int:
@@ -49,7 +49,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """What a closure is given, on either store. Statements are written as SQLite takes them."""
+    """The connection that a closure gets, on either store. Statements use SQLite's SQL."""
 
     @property
     def total_changes(self) -> int:
@@ -67,7 +67,7 @@ class Connection(Protocol):
 
 
 class StorageError(Exception):
-    """The store cannot be used as it is; the message says what to do about it."""
+    """The store cannot be used; the message says what to do."""
 
 
 def _newest() -> Any:
@@ -93,8 +93,8 @@ FULL: Final = ("SQLITE_FULL",)
 SHUT: Final = ("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY")
 
 _SERVER_FAILING: Final = ("08", "25006", "25P0", "28", "3D", "53", "57", "58", "XX")
-"""SQLSTATEs: no connection, a standby, a transaction that ended or broke, a password or a database that is no more, no
-room, an operator, its disk, damage."""
+"""SQLSTATEs: no connection, standby, aborted transaction, wrong password, missing database, no resources, stopped by an
+operator, disk failure, damage."""
 
 _STORE_FAILURES: Final = (*BUSY, *DAMAGED, *FULL, *SHUT, *_SERVER_FAILING, "SQLITE_IOERR", "SQLITE_NOMEM")
 
@@ -113,7 +113,7 @@ def check_version(version: tuple[int, int, int] = VERSION) -> None:
 
 
 def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> SqliteConnection:
-    """Open a connection in autocommit mode; transactions are begun and ended in so many words.
+    """Open a connection in autocommit mode; transactions need explicit `BEGIN` and `COMMIT`.
 
     Args:
         path: The database file.
@@ -149,17 +149,17 @@ def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> 
 
 
 def error_name(error: BaseException) -> str:
-    """SQLite's own name of a failure (`SQLITE_FULL`), PostgreSQL's SQLSTATE, or the class of an exception without."""
+    """SQLite's name of an error (`SQLITE_FULL`), PostgreSQL's SQLSTATE, or the exception's class name."""
     return str(getattr(error, "sqlite_errorname", None) or type(error).__name__)
 
 
 def is_store_failing(error: BaseException) -> bool:
-    """Whether it is the store that failed (disk, lock, file), not the statement it was given."""
+    """Whether the store failed (disk, lock, file), not the statement."""
     return isinstance(error, DatabaseError) and error_name(error).startswith(_STORE_FAILURES)
 
 
 def unavailable(reason: str) -> ServiceError:
-    """What callers are told when the store cannot take or give anything now.
+    """Make the error for callers while the store cannot be read or written.
 
     Args:
         reason: The store's name of the failure.

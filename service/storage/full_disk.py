@@ -1,4 +1,4 @@
-"""What is said where a disk has no room left."""
+"""Messages for a disk that is full."""
 
 import errno
 from pathlib import Path
@@ -14,31 +14,31 @@ _REASONS: Final = (*FULL, "53100")
 
 
 def start_refusal(folder: Path, error: OSError) -> str | None:
-    """What a start says where a file could not be made for lack of room; null where the reason is another.
+    """Message for a start that failed because the disk is full; None for another reason.
 
     Args:
         folder: The data folder.
-        error: What the operating system said.
+        error: The operating system's error.
     """
     if error.errno not in NO_ROOM:
         return None
     return (
-        f"The disk of the data folder {folder} is full ({error.strerror}). Make room, or name a folder on another disk "
-        "in VERDICT_DATA_DIR, and start again."
+        f"The disk of the data folder {folder} is full ({error.strerror}). Free space, or name a folder on another "
+        "disk in VERDICT_DATA_DIR, and start again."
     )
 
 
 def state_of(failing: str | None, folder: Path) -> dict[str, object]:
-    """The store's part of `/readyz`: whether it can be written, and why not.
+    """The store's part of `/readyz`: whether it can be written, and the reason if not.
 
     Args:
-        failing: The name of the failure that the last write ended with; null where it did not fail.
+        failing: Name of the last write's failure; None if it succeeded.
         folder: The data folder.
     """
     if failing is None:
         return {"ready": True}
     if failing.startswith(_REASONS):
-        why = f"The disk of the store is full ({failing}). Make room; the service continues by itself."
+        why = f"The disk of the store is full ({failing}). Free space. The service continues without a restart."
     else:
         why = f"The store of {folder} cannot be written ({failing}). The service continues once it can."
     return {"ready": False, "reason": why}

@@ -1,11 +1,11 @@
-"""Which answers have left: one memory-mapped ring of marks for each process that is alive.
+"""Records which answers were sent: one memory-mapped ring buffer of event ids per process.
 
-A process that is killed between the `COMMIT` that counted a call and the answer leaves a call that is counted and was
-not answered. The pages of a mapped file outlive the process (they are the kernel's), so a mark costs a store to memory
-and survives `kill -9`; they need not survive a power cut, so after a reboot no conclusion is drawn from them.
+A process that is killed between the `COMMIT` of a counted call and its answer leaves a call that is counted but not
+answered. Pages of a mapped file belong to the kernel and survive `kill -9`, so recording an id costs one store to
+memory. They need not survive a power failure: after a reboot the journal is not used.
 
-A journal is locked by its process as long as that lives. One that can be locked belongs to a dead process. Before it
-is made, a file of its run and its process stands for it.
+A process holds a lock on its journal while it lives; a journal that can be locked belongs to a dead process. Before
+the journal exists, a file named after the run and the process id stands for it.
 """
 
 import errno

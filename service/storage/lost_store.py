@@ -52,7 +52,7 @@ def check_server(path: Path, place: str) -> None:
     `secrets.toml` alone does not count: it is copied to each machine before the first start.
 
     Args:
-        path: What the files of this process are named after.
+        path: Files of this process are named after it.
         place: The server and database, without user and password.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The schema's history: numbered SQL files, each applied and recorded in one transaction."""
+"""Schema migrations: numbered SQL files, each applied and recorded in one transaction."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -32,12 +32,12 @@ class Migration(Struct, frozen=True):
 
 
 class Dialect(Struct, frozen=True):
-    """How a kind of store is told.
+    """SQL of one kind of store.
 
     Attributes:
-        begin: What begins a transaction in which nobody else migrates.
-        history: What makes the table of what was applied, where it is missing.
-        say: A step's statements.
+        begin: Statements that start a transaction in which no other process migrates.
+        history: Creates the table of applied migrations if it is missing.
+        say: Returns a migration's statements.
     """
 
     begin: tuple[str, ...]
@@ -79,7 +79,7 @@ def migrate(
         connection: A connection in autocommit mode.
         migrations: All the code knows, in order.
         clock: Stamps what is applied.
-        dialect: How the store is told; SQLite where none is named.
+        dialect: SQL of the store; SQLite's by default.
 
     Returns:
         The versions applied now.

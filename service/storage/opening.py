@@ -1,4 +1,4 @@
-"""Getting a database ready to be used, or saying what stands in the way."""
+"""Prepares a SQLite file for use: creates, checks and migrates it."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ from service.storage.engine import (
 from service.storage.full_disk import start_refusal
 from service.storage.lost_store import check_file
 from service.storage.migrate import migrate, read_migrations
-from service.storage.turnstile import Turnstile, turnstile_of
+from service.storage.sqlite_session import WriteLock, write_lock_of
 
 LEAST_BYTES: Final = 1_048_576
 """With less free space a failing file is a full disk."""
@@ -43,19 +43,19 @@ _BUSY: Final = (
     "Another program holds the write lock of {path} ({error}). `fuser {path}` names it; stop it and start again."
 )
 _FULL: Final = (
-    "The disk of the data folder {folder} is full ({error}). Make room and start again, or name a folder on another "
+    "The disk of the data folder {folder} is full ({error}). Free space and start again, or name a folder on another "
     "disk in VERDICT_DATA_DIR."
 )
 _OTHER: Final = "SQLite cannot use {path} ({error})."
 
 
 class Connections(Struct, frozen=True):
-    """What a process needs of a database: connections to write with, read with and glance with, its way to the turn."""
+    """The open connections of a process to one database file, and its write lock."""
 
     writing: SqliteConnection
     reading: SqliteConnection
-    glancing: SqliteConnection
-    turnstile: Turnstile
+    reading_now: SqliteConnection
+    write_lock: WriteLock
 
 
 def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
@@ -76,15 +76,15 @@ def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
         try:
             if not new:
                 check_file(path)
-            turnstile = _make_files(path)
-            opened.callback(turnstile.close)
+            write_lock = _make_files(path)
+            opened.callback(write_lock.close)
             writing = connect(path)
             opened.callback(writing.close)
             _check_pages(path, writing)
-            _bring_up_to_date(path, writing, turnstile, clock)
+            _bring_up_to_date(path, writing, write_lock, clock)
             reading = connect(path, query_only=True)
             opened.callback(reading.close)
-            glancing = connect(path, query_only=True, busy_ms=0)
+            reading_now = connect(path, query_only=True, busy_ms=0)
         except DatabaseError as error:
             raise StorageError(_remedy(path, f"{error_name(error)}: {error}")) from error
         except OSError as error:
@@ -92,13 +92,13 @@ def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
                 raise StorageError(full) from error
             raise StorageError(_SHUT.format(folder=path.parent, error=error.strerror)) from error
         opened.pop_all()
-    return Connections(writing, reading, glancing, turnstile)
+    return Connections(writing, reading, reading_now, write_lock)
 
 
-def _make_files(path: Path) -> Turnstile:
+def _make_files(path: Path) -> WriteLock:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    return turnstile_of(path)
+    return write_lock_of(path)
 
 
 def _check_pages(path: Path, connection: SqliteConnection) -> None:
@@ -109,8 +109,8 @@ def _check_pages(path: Path, connection: SqliteConnection) -> None:
         raise StorageError(_DAMAGED.format(path=path, error=" ".join(str(finding).split())))
 
 
-def _bring_up_to_date(path: Path, connection: SqliteConnection, turnstile: Turnstile, clock: Clock) -> None:
-    if not turnstile.take(_PATIENCE_S):
+def _bring_up_to_date(path: Path, connection: SqliteConnection, write_lock: WriteLock, clock: Clock) -> None:
+    if not write_lock.acquire(_PATIENCE_S):
         raise StorageError(_BUSY.format(path=path, error="it does not let others have their turn"))
     try:
         (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
@@ -122,12 +122,12 @@ def _bring_up_to_date(path: Path, connection: SqliteConnection, turnstile: Turns
             connection.execute("PRAGMA wal_checkpoint")
         connection.execute("PRAGMA synchronous=FULL")
     finally:
-        turnstile.give()
+        write_lock.release()
 
 
 def _remedy(path: Path, error: str) -> str:
     if error.startswith("SQLITE_IOERR") and shutil.disk_usage(path.parent).free < LEAST_BYTES:
-        return _FULL.format(folder=path.parent, error=error)  # what SQLite calls a shared index that finds no room
+        return _FULL.format(folder=path.parent, error=error)  # SQLite's error if there is no space for the shared index
     for names, remedy in ((DAMAGED, _DAMAGED), (SHUT, _SHUT), (BUSY, _BUSY), (FULL, _FULL)):
         if error.startswith(names):
             return remedy.format(path=path, folder=path.parent, error=error)

@@ -1,4 +1,4 @@
-"""What rooms know of the store, whichever it is."""
+"""The interface of the store, for SQLite and PostgreSQL."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -22,11 +22,11 @@ _PROBE: Final = """
 """Changes nothing, and writes a page."""
 
 LEADER: Final = "leader"
-"""What the process claims that fetches from upstreams: one of all that use a store."""
+"""Claim of the process that fetches from upstreams: one of all that use a store."""
 
 
-class Claim(Protocol):
-    """What one process at a time holds."""
+class ProcessClaim(Protocol):
+    """A claim that one process at a time holds."""
 
     def held(self) -> bool:
         """Whether this process holds it."""
@@ -48,8 +48,10 @@ class Database(ABC):
         writer: Its one writer in this process.
 
     Attributes:
-        path: SQLite's file. On PostgreSQL no such file is made: it is what this process's own files stand beside.
-        address: What another process of this machine opens the store by (`store.looking`). It may hold a password.
+        path: SQLite's file. On PostgreSQL it does not exist; files of this process are named after it.
+        address: Address for another process of this machine (`store.open_snapshot`). It may hold a password.
+        submit: Like `write`, without a coroutine: the second argument is called on the event loop with the value or the
+            exception.
         shared: Whether processes of other machines may use it too.
     """
 
@@ -59,15 +61,16 @@ class Database(ABC):
         self.path = path
         self.address = address
         self._writer = writer
+        self.submit: Callable[[Work[Any], Answer], None] = writer.submit
 
     @property
     def foreign_commits(self) -> int:
         """Grows whenever what a closure remembered of the database may no longer hold.
 
-        That is when another connection has committed, or when something of ours was rolled back, or when nobody knows
-        whether it was kept. To be compared inside closures only.
+        That is when another connection has committed, a closure of this process was rolled back, or the outcome of a
+        commit is unknown. Compare it inside closures only.
         """
-        return self._writer.foreign_commits
+        return self._writer.session.foreign_commits
 
     @property
     def failing(self) -> str | None:
@@ -75,7 +78,7 @@ class Database(ABC):
         return self._writer.failing
 
     async def watch(self, clock: Clock) -> None:
-        """Write now and then while writing fails, so that it is noticed when it succeeds again. Until cancelled."""
+        """While writes fail, try one every second, so that a recovery is noticed. Runs until cancelled."""
         while True:
             await clock.sleep(PROBE_EVERY_S)
             if self.failing is not None:
@@ -96,8 +99,7 @@ class Database(ABC):
         """Run a closure whole on the writer thread, in a transaction shared with the closures that wait beside it.
 
         The closure must not keep the connection, begin, commit or roll back, nor go on after a statement has failed,
-        and should take milliseconds: everybody else's writes wait for it. Cancelling the caller does not cancel the
-        closure.
+        and should take milliseconds: all other writes wait for it. Cancelling the caller does not cancel the closure.
 
         Args:
             work: Takes the connection; may be run while the event loop runs, so it must not touch what the loop owns.
@@ -113,10 +115,6 @@ class Database(ABC):
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._writer.submit(work, partial(resolve, future))
         return await future
-
-    def submit(self, work: Work[T], answer: Answer) -> None:
-        """As `write`, for callers that are no coroutines: `answer` is called on the loop with value or failure."""
-        self._writer.submit(work, answer)
 
     @abstractmethod
     async def read(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
@@ -134,18 +132,18 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def glance(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
-        """Read one row of what is committed, now, on the thread that asks: two microseconds where its page is at hand.
+    def read_now(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """Read a few committed rows on the calling thread: two microseconds if their pages are cached.
 
-        For a row found by its key that is looked at again and again: a loop that waits for a disk serves nobody. It
-        waits for no lock. A store on another machine cannot be read at once; whoever is told so asks the writer.
+        For rows that are read by their key: a disk access blocks the event loop. It waits for no lock. A store on
+        another machine cannot be read at once; use `read` or the writer then.
 
         Args:
             sql: One statement.
             parameters: What its placeholders stand for.
 
         Returns:
-            The first row, None where there is none.
+            The rows.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read at once.
@@ -153,38 +151,38 @@ class Database(ABC):
 
     @abstractmethod
     async def inspect(self, look: Work[T]) -> T:
-        """Take a long look on a connection and a thread of its own, at one snapshot, holding nobody up.
+        """Run a long read at one snapshot, on its own connection and thread.
 
         Args:
-            look: Takes a connection that only reads, inside a transaction.
+            look: Takes a read-only connection inside a transaction.
 
         Returns:
-            What `look` returned.
+            The value of `look`.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
 
     @contextmanager
-    def listening(self, told: Callable[[], None]) -> Iterator[None]:  # noqa: ARG002 -- of use to a store that tells
-        """Be told at once of changes to who may call, where the store can tell; it is no promise that it does.
+    def listening(self, callback: Callable[[], None]) -> Iterator[None]:  # noqa: ARG002 -- used by PostgreSQL
+        """Call back at once on changes of keys and grants by other machines, if the store supports it.
 
         Args:
-            told: Called on the loop when other machines may have changed something, or something may have been missed.
+            callback: Called on the event loop after a change, or when a change may have been missed.
         """
         yield
 
     @abstractmethod
-    def claim(self, name: str) -> AbstractAsyncContextManager[Claim]:
-        """Stand for what one process at a time holds, among all that use the store, until leaving.
+    def claim(self, name: str) -> AbstractAsyncContextManager[ProcessClaim]:
+        """Try to hold a claim, among all processes that use the store, until the block ends.
 
         Args:
-            name: What is claimed: a word.
+            name: The claim's name, one word.
         """
 
 
 def resolve(future: "asyncio.Future[T]", value: T, error: BaseException | None) -> None:
-    """Give a future what a closure gave, unless nobody waits for it any more."""
+    """Set a future to a closure's outcome, unless it is done (cancelled) already."""
     if future.done():
         return
     if error is None:

@@ -1,8 +1,9 @@
-"""Many rows in one statement."""
+"""Inserts of many rows per statement, and compression of stored bodies."""
 
+import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from service.storage.engine import Connection
 
@@ -16,7 +17,7 @@ def insert_rows(
     rows: Sequence[tuple[object, ...]],
     tail: str = "",
     shared: tuple[object, ...] = (),
-) -> None:
+) -> list[Any]:
     """Insert up to 64 rows with two statements at the most, and more with one for each 64 further.
 
     A statement is one stay outside the interpreter lock; `executemany` leaves and re-enters it for every row. Eights
@@ -27,18 +28,22 @@ def insert_rows(
         connection: Inside a transaction.
         head: `INSERT INTO table (columns)`, the shared columns first.
         rows: Tuples of equal length.
-        tail: An upsert clause.
+        tail: An upsert clause, or `RETURNING`.
         shared: What every row begins with.
+
+    Returns:
+        What the statements return, in no particular order.
     """
-    done = 0
+    done, returned = 0, []
     while done < len(rows):
         left = len(rows) - done
         size = min(_LARGEST, left - left % _STEP or left)
         values = [*shared]
         for row in rows[done : done + size]:
             values += row
-        connection.execute(_statement(head, len(rows[0]), len(shared), size, tail), values)
+        returned += connection.execute(_statement(head, len(rows[0]), len(shared), size, tail), values).fetchall()
         done += size
+    return returned
 
 
 @lru_cache(maxsize=256)
@@ -49,3 +54,20 @@ def _statement(head: str, width: int, shared: int, size: int, tail: str) -> str:
         for first in range(shared, shared + width * size, width)
     )
     return f"{head} VALUES {', '.join(f'({row})' for row in rows)} {tail}"
+
+
+_FAST: Final = 1
+_WINDOW_BITS: Final = 13
+_MEMORY_LEVEL: Final = 6
+"""Less than zlib's 15 and 8, which clear 256 KB before the first byte: 4 µs for a small answer where those take 29."""
+
+
+def pack(data: bytes) -> bytes:
+    """Deflate (zlib)."""
+    packer = zlib.compressobj(_FAST, wbits=_WINDOW_BITS, memLevel=_MEMORY_LEVEL)
+    return packer.compress(data) + packer.flush()
+
+
+def unpack(packed: bytes) -> bytes:
+    """Inflate what `pack` made."""
+    return zlib.decompress(packed)

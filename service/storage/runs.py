@@ -1,9 +1,8 @@
-"""Which processes may still live whose work is open: what a dead one held is anybody's.
+"""Tells which processes that use the store may still run, so that work of dead ones can be taken over.
 
-Every process of the service is a run, entered in the store. Whether one lives is seen from the folder it runs in, by
-the lock on its journal. A store that several machines share knows runs of other folders too: of those it is known that
-they are over once they have signed out, or their folder's next start has found them dead; until then what they hold is
-kept for them until its lease runs out.
+Every process of the service is a run, recorded in the store. A run in this data folder is alive while it holds the lock
+on its journal. A run in another folder (PostgreSQL only) counts as alive until it records its end, or the next start in
+its folder finds it dead; its reservations last until their lease ends.
 """
 
 import fcntl
@@ -109,8 +108,8 @@ def node_of(folder: Path, machine: Path = _MACHINE_ID) -> str:
         folder.mkdir(mode=0o700, exist_ok=True)
         _plant(path)
     status = path.stat()
-    told = machine.read_bytes() if machine.is_file() else b""
-    name = b"%b %d %d %b" % (path.read_bytes(), status.st_ino, status.st_ctime_ns, told)
+    machine_id = machine.read_bytes() if machine.is_file() else b""
+    name = b"%b %d %d %b" % (path.read_bytes(), status.st_ino, status.st_ctime_ns, machine_id)
     return hashlib.sha256(name).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""Which store there is: SQLite's file, or a PostgreSQL server that several machines share."""
+"""Opens the configured store: a SQLite file, or a PostgreSQL server that several machines share."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -6,17 +6,17 @@ from pathlib import Path
 
 from service.clock import Clock
 from service.settings import Secret, Settings
-from service.storage.database import DATABASE, looking_at_file, open_database
+from service.storage.database import DATABASE, file_snapshot, open_database
 from service.storage.engine import Connection
 from service.storage.port import Database
 
 
 @asynccontextmanager
 async def open_store(settings: Settings, clock: Clock, *, new: bool = False) -> AsyncIterator[Database]:
-    """Open the store that is set, made or migrated as needed.
+    """Open the configured store; create or migrate it as needed.
 
     Args:
-        settings: Of which `store` and `data_dir` are used.
+        settings: `store` and `data_dir` are used.
         clock: Stamps migrations.
         new: Make a new store in a folder that was used before; refused without it.
 
@@ -38,8 +38,10 @@ async def open_store(settings: Settings, clock: Clock, *, new: bool = False) -> 
 
 
 @contextmanager
-def looking(address: str) -> Iterator[Connection]:
-    """A connection that only reads, at one snapshot, for a process beside the service. Not where an event loop runs.
+def open_snapshot(address: str) -> Iterator[Connection]:
+    """Open a read-only connection at one snapshot, for a process other than the service.
+
+    Do not call it on a thread whose event loop runs.
 
     Args:
         address: A `Database.address`.
@@ -48,10 +50,10 @@ def looking(address: str) -> Iterator[Connection]:
         DatabaseError: If the store cannot be read.
     """
     if not address.startswith("postgres"):
-        with looking_at_file(Path(address)) as file:
+        with file_snapshot(Path(address)) as file:
             yield file
         return
-    from service.storage.postgres import looking as server  # noqa: PLC0415 - asyncpg, where it is used
+    from service.storage.postgres import connection as server  # noqa: PLC0415 - asyncpg, where it is used
 
-    with server.looking(Secret(address)) as connection:
+    with server.open_snapshot(Secret(address)) as connection:
         yield connection

@@ -1,4 +1,4 @@
-"""The one thread that writes, and group commit."""
+"""The writer thread and group commit."""
 
 import asyncio
 import logging
@@ -23,8 +23,8 @@ _LARGEST_GROUP: Final = 1_024
 _log = logging.getLogger("verdict.storage")
 
 
-class LostError(Exception):
-    """A whole group's transaction cannot be kept.
+class TransactionError(Exception):
+    """A group's transaction cannot be committed.
 
     Args:
         what: What went wrong.
@@ -36,8 +36,8 @@ class LostError(Exception):
         self.reason = reason
 
 
-class Session(Protocol):
-    """A writer's way to one kind of store. Used by the writer's thread alone."""
+class TransactionSession(Protocol):
+    """Transactions on one kind of store. Only the writer thread uses it."""
 
     foreign_commits: int
 
@@ -46,10 +46,10 @@ class Session(Protocol):
         """Rows that the connection of the open transaction has changed so far."""
 
     def begin(self) -> None:
-        """Begin a transaction that nobody else writes beside.
+        """Begin a transaction as the only writer.
 
         Raises:
-            LostError: If there is none.
+            TransactionError: If there is none.
         """
 
     def attempt(self, work: Work[Any], *, alone: bool) -> Any:
@@ -60,7 +60,7 @@ class Session(Protocol):
             alone: Whether it is the only one of its transaction.
 
         Raises:
-            LostError: If the transaction is lost with it.
+            TransactionError: If the transaction is lost with it.
             BaseException: What the closure raised.
         """
 
@@ -68,48 +68,40 @@ class Session(Protocol):
         """Make the transaction durable.
 
         Raises:
-            LostError: If it is not, or may not be.
+            TransactionError: If it is not, or may not be.
         """
 
     def roll_back(self) -> None:
-        """Give up what is left of a transaction that was lost."""
+        """Discard a lost transaction."""
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
 
 
 class Writer:
-    """Runs closures in a session it alone uses, as many as wait in one transaction.
+    """Runs closures on its own thread, all waiting ones in one transaction.
 
     Args:
         session: The session. The writer closes it.
         loop: Where the callers wait.
 
     Attributes:
+        session: The session, for closures only.
         transactions: Committed since the start.
         closures: What they held.
         failing: Name of the failure that the last transaction ended with; null where it was committed, or where the
             store was only busy. A transaction that changes nothing needs no disk, so its commit ends no failure.
     """
 
-    def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, session: TransactionSession, loop: asyncio.AbstractEventLoop) -> None:
         self.transactions = self.closures = 0
         self.failing: str | None = None
-        self._session = session
+        self.session = session
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._closed = False
         self._thread = Thread(target=self._run, name="verdict-writer", daemon=True)
         self._thread.start()
-
-    @property
-    def foreign_commits(self) -> int:
-        """Grows whenever what was remembered of the database may no longer hold.
-
-        That is when another connection has committed, or something of ours was rolled back. Only closures may rely on
-        it.
-        """
-        return self._session.foreign_commits
 
     def submit(self, work: Work[Any], answer: Answer) -> None:
         """Queue a closure.
@@ -126,7 +118,7 @@ class Writer:
         self._jobs.put((work, answer))
 
     async def close(self) -> None:
-        """Finish what is queued, then let go of the file."""
+        """Finish queued closures, then close the store."""
         self._closed = True
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
@@ -135,7 +127,7 @@ class Writer:
         while (job := self._jobs.get()) is not None:
             group = [job, *self._waiting(_LARGEST_GROUP - 1)]
             self._loop.call_soon_threadsafe(_answer, self._answers(group))
-        self._session.close()
+        self.session.close()
 
     def _waiting(self, most: int) -> list[Job]:
         found: list[Job] = []
@@ -150,24 +142,24 @@ class Writer:
     def _answers(self, group: list[Job]) -> list[Outcome]:
         try:
             return self._settle(group)
-        except Exception as error:  # noqa: BLE001 -- of a driver, say: if this thread ended, all would wait for ever
-            _log.exception("the writer is defective")
-            self._session.roll_back()
-            return self._refuse(group, LostError("a transaction broke", type(error).__name__))
+        except Exception as error:  # noqa: BLE001 -- e.g. of a driver: if this thread ended, all callers would wait forever
+            _log.exception("Unexpected exception in the writer thread.")
+            self.session.roll_back()
+            return self._refuse(group, TransactionError("a transaction broke", type(error).__name__))
 
     def _settle(self, group: list[Job]) -> list[Outcome]:
         try:
-            self._session.begin()
-        except LostError as lost:
+            self.session.begin()
+        except TransactionError as lost:
             late = self._waiting(self._jobs.qsize())  # waited behind this group; a second wait would be too long
             return self._refuse([*group, *late], lost)
-        alone, before = len(group) == 1, self._session.changes
+        alone, before = len(group) == 1, self.session.changes
         try:
             outcomes = [self._attempt(work, answer, alone=alone) for work, answer in group]
-            changed = self._session.changes != before
-            self._session.commit()
-        except LostError as lost:
-            self._session.roll_back()
+            changed = self.session.changes != before
+            self.session.commit()
+        except TransactionError as lost:
+            self.session.roll_back()
             return self._refuse(group, lost)
         if changed:
             self.failing = None
@@ -177,13 +169,13 @@ class Writer:
 
     def _attempt(self, work: Work[Any], answer: Answer, *, alone: bool) -> Outcome:
         try:
-            return answer, self._session.attempt(work, alone=alone), None
-        except LostError:
+            return answer, self.session.attempt(work, alone=alone), None
+        except TransactionError:
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it is raised to the caller
             return answer, None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
 
-    def _refuse(self, group: list[Job], lost: LostError) -> list[Outcome]:
+    def _refuse(self, group: list[Job], lost: TransactionError) -> list[Outcome]:
         self.failing = None if lost.reason.startswith(BUSY) else lost.reason
         _log.error("%s", lost, extra={"reason": lost.reason, "calls": len(group)})
         return [(answer, None, unavailable(lost.reason)) for _, answer in group]

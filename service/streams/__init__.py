@@ -1,23 +1,17 @@
-"""Live streams: what is new, told to everybody who reads along, in lines that are made once for all of them.
+"""Live streams: new states, sent to all subscribers as lines that are encoded once. May import rank 0 and wire.
 
-May import rank 0 and wire.
-
-Decided here:
-- A stream is a **ring**: its newest states in a row without a hole, numbered for ever by who keeps them. A reader has
-  a place in it and no queue. So a thousand readers cost a thousand places, one that takes nothing costs nobody
-  anything, and whoever falls off the ring is told so by a gap.
-- A line is encoded when the first reader comes to it, and what lies before readers at the same place is joined once for
-  all of them. States that come within one turn of the loop wake readers once, a slice of them in a turn, so that nobody
-  else waits for a thousand readers.
-- **What a reader is told is a pure function of the ring, its terms and its cursor**: a state is let through where its
-  number passes a multiple of the interval, and a diff is taken against the state that the same reader was told before.
-  So a reader that was cut and resumes sees what it would have seen uncut, to the byte, on any process.
-- A **cursor** stands after a state that was told, or before one that is to be told whole (of a stream of states, as
-  long as nothing of it was told). A diff needs the state it is taken against: with diff, a cursor whose state is not
-  kept any more is too old, though everything after it be kept. A cursor that lies ahead was perhaps written by another
-  process a moment ago: it is unknown only if its state has not come within five seconds.
-- Behind a gap a stream of states goes on with its newest, whole; happenings with the oldest kept, or with what is new
-  where the cursor lay ahead, since what a restored store told anew is not to be told apart from what it told before.
-- A reader takes its upstream to feed until it hears otherwise: it is told at once that it does not, also when it joins.
-- The last lines of an ended reader hold nothing new: what it missed lies behind the cursor of its close line.
+- A stream is a ring buffer of its newest states, numbered without gaps. A subscriber has a position in it and no
+  queue, so a slow subscriber costs nothing; one that falls behind the buffer receives a gap line.
+- A line is encoded when the first subscriber needs it. Subscribers at the same position share the joined lines. New
+  states wake subscribers in slices, so that other work runs between them.
+- **What a subscriber receives depends only on the buffer, its options and its cursor.** A state passes if its number
+  crosses a multiple of the interval; a diff is relative to the state sent before. A resumed subscriber therefore
+  receives the same bytes as an uninterrupted one, on any process.
+- A **cursor** points after a sent state, or before one that will be sent whole. A diff needs its base state: with diff,
+  a cursor whose state has left the buffer is too old. A cursor ahead of the buffer may come from another process; it is
+  unknown if its state does not arrive within five seconds.
+- After a gap, a stream of states continues with its newest state, whole. A stream of events continues with the oldest
+  stored event, or with new events where the cursor was ahead.
+- A subscriber assumes that its upstream is live until a heartbeat says otherwise.
+- The last lines of an ended subscription contain no new data: what it missed follows the cursor of its close line.
 """

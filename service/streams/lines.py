@@ -5,7 +5,7 @@ from typing import Final, Literal
 import msgspec
 
 from service.clock import SECOND_MS, iso
-from service.streams.state import State
+from service.streams.state import StreamState
 from service.wire.envelope import ErrorBody
 from service.wire.streams import (
     Beat,
@@ -32,14 +32,14 @@ def opened(stream: StreamName, interval_s: int, source: Source, cursor: str | No
     return _line(OpenLine(stream, interval_s, source, cursor))
 
 
-def event(stream: StreamName, state: State, data: bytes, cursor: str) -> bytes:
-    """A state, or what of it is new.
+def event(stream: StreamName, state: StreamState, data: bytes, cursor: str) -> bytes:
+    """A state, or its difference to an earlier one.
 
     Args:
-        stream: Whose.
-        state: Whose time, age and number are told.
-        data: What is told of it, encoded.
-        cursor: What resumes after it.
+        stream: The stream.
+        state: Gives time, age and number.
+        data: The encoded content to send.
+        cursor: Resumes after it.
     """
     age_s = max(0, (state.at_ms - state.as_of_ms) // SECOND_MS)
     meta = EventMeta(iso(state.at_ms), iso(state.as_of_ms), age_s, state.seq, cursor)
@@ -47,17 +47,17 @@ def event(stream: StreamName, state: State, data: bytes, cursor: str) -> bytes:
 
 
 def heartbeat(now_ms: int, *, live: bool) -> bytes:
-    """A sign of life of this connection, and whether the upstream gives one."""
+    """A heartbeat: whether the upstream delivers data."""
     return _line(HeartbeatLine(Beat(iso(now_ms), live)))
 
 
 def gap(reason: GapReason, cursor: str | None) -> bytes:
-    """Something is missing here."""
+    """States are missing here."""
     return _line(GapLine(reason, cursor))
 
 
 def closed(reason: Ending, cursor: str | None, error: ErrorBody | None) -> bytes:
-    """The last line, behind that of an error where there is one."""
+    """The last line, after that of an error if there is one."""
     last = _line(CloseLine(reason, cursor))
     return last if error is None else _line(ErrorLine(error)) + last
 

@@ -1,4 +1,4 @@
-"""What a stream is made of, and what a reader asks of it."""
+"""States and kinds of streams, and the options of a subscription."""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,14 +11,14 @@ SAMPLE_S: Final = 5
 """Seconds between two states of a stream of states: what intervals are counted in."""
 
 
-class State(Struct, frozen=True):
-    """One state of a stream, or one happening.
+class StreamState(Struct, frozen=True):
+    """One state of a stream, or one event.
 
     Attributes:
-        seq: Its number: one more than that of the state before it, from 1 on, for ever.
+        seq: Its number, consecutive from 1.
         at_ms: When it was taken, epoch milliseconds.
         as_of_ms: Observation time of the oldest of its inputs, epoch milliseconds.
-        data: What it says, as encoded JSON without a line break.
+        data: Its content, encoded JSON without a line break.
     """
 
     seq: int
@@ -27,15 +27,15 @@ class State(Struct, frozen=True):
     data: bytes
 
 
-class Shape(Struct, frozen=True):
-    """How a stream is told.
+class StreamKind(Struct, frozen=True):
+    """Properties of a stream.
 
     Attributes:
         name: Its name.
-        snapshot: Whether each state says everything, so that only the newest matters; else each is something that
-            happened, and all are told.
-        changes: Takes what a reader knows and what is new, both as a state's `data`; gives what of the new one differs,
-            null where nothing does. Asked only for snapshots, and only where the bytes differ.
+        snapshot: Whether each state is complete, so that only the newest matters; otherwise each is an event, and all
+            are sent.
+        changes: Takes the known and the new state's `data` and returns the difference, None if there is none. Called
+            for snapshots only, and only if the bytes differ.
     """
 
     name: StreamName
@@ -43,10 +43,10 @@ class Shape(Struct, frozen=True):
     changes: Callable[[bytes, bytes], bytes | None]
 
 
-class Terms(Struct, frozen=True):
-    """What a reader asks for: seconds between events, only what changed, and how many events (0: no end).
+class SubscriptionOptions(Struct, frozen=True):
+    """Seconds between states, differences only, and maximum number of events (0: no limit).
 
-    Happenings are told all and whole, whatever the first two are.
+    Events are all sent, whole, whatever the first two are.
     """
 
     interval_s: int

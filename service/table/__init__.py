@@ -1,4 +1,4 @@
-"""The table of all coins and measures, and the stored history behind it.
+"""The table of all coins and measures, and the history of coins.
 
 May import everything up to market, sentiment and verdict; nothing of the network.
 
@@ -9,7 +9,7 @@ Decided here:
   close of a closed bar to the price now. `change_24h` is the venue's.
 - `rank` is the place by market cap among the listed coins whose market cap is known.
 - The reference closes behind the changes are read once every few seconds, by one query, in every process.
-- A cursor holds a place in the ordered list. The list is ordered anew for each page, so a coin whose value changes
+- A cursor holds a place in the ordered list. The list is ordered again for each page, so a coin whose value changes
   between two pages may be listed twice or not at all.
 - History (`CoinHistory`) is for other packages of this process. Closed days are loaded once for each published day, on
   a worker thread: all bars, and the states that the published rules give for each day from what was known at its end.

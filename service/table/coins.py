@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from service.clock import SECOND_MS, Clock
-from service.market.observed import VENUE, CoinView
-from service.market.quarantine import Report
-from service.market.room import Market
-from service.market.silence import nothing_to_say
-from service.sentiment.desk import SentimentDesk
-from service.table.references import Reference, References
-from service.table.rows import Sources, build_rows
-from service.verdict.grading import Grader
+from service.market.factory import MarketData
+from service.market.models import VENUE, CoinView
+from service.market.plausibility.quarantine import QuarantineReport
+from service.market.unavailable import raise_unavailable
+from service.sentiment.service import SentimentService
+from service.table.references import CoinCloses, ReferenceCloses
+from service.table.rows import RowInputs, build_rows
+from service.verdict.grading import CoinGrader
 from service.wire.coins import ALWAYS, CoinRow, Coins, CoinsQuery, SelectedCoins
 from service.wire.cursor import Cursors, Filters
 from service.wire.envelope import Answer
@@ -25,11 +25,11 @@ _ASCENDING: Final = frozenset({"rank", "symbol", "name"})
 _TEXT: Final = frozenset({"symbol", "name"})
 
 
-class _Built(NamedTuple):
+class _TableCache(NamedTuple):
     """Rows, and what they were made of: they hold while these are the same objects and revisions."""
 
     view: Mapping[str, CoinView]
-    references: Mapping[str, Reference]
+    references: Mapping[str, CoinCloses]
     revisions: tuple[object, ...]
     rows: Mapping[str, CoinRow]
 
@@ -46,15 +46,20 @@ class CoinTable:
     """
 
     def __init__(
-        self, clock: Clock, market: Market, sentiment: SentimentDesk, references: References, cursors: Cursors
+        self,
+        clock: Clock,
+        market: MarketData,
+        sentiment: SentimentService,
+        references: ReferenceCloses,
+        cursors: Cursors,
     ) -> None:
         self._clock = clock
         self._market = market
         self._sentiment = sentiment
         self._references = references
         self._cursors = cursors
-        self._grader = Grader(clock, market)
-        self._built = _Built({}, {}, (), {})
+        self._grader = CoinGrader(clock, market)
+        self._built = _TableCache({}, {}, (), {})
         self._of_coins: tuple[tuple[object, ...], Mapping[str, Sequence[str]]] = ((), {})
 
     def rows(self) -> Mapping[str, CoinRow]:
@@ -66,30 +71,30 @@ class CoinTable:
         market, now_ms = self._market, self._clock.now_ms()
         view, state = market.coins.view(), market.coins.state
         if not view:
-            nothing_to_say(VENUE, state.failure, "prices")
+            raise_unavailable(VENUE, state.failure, "prices")
         references, built = self._references.now, self._built
         revisions = (
             now_ms // SECOND_MS,
             state.revision,
-            market.conclusions.now.revision,
-            market.quarantine.now.revision,
+            market.daily_report.current.revision,
+            market.quarantine.current.revision,
             market.categories.revisions,
             market.momentum.revision,
             self._sentiment.revision,
         )
         if built.view is not view or built.references is not references or built.revisions != revisions:
-            held_back = (market.quarantine.now.value or Report()).now
-            sources = Sources(
+            held_back = (market.quarantine.current.value or QuarantineReport()).now
+            sources = RowInputs(
                 now_ms,
                 view,
                 state,
                 frozenset((held.coin, held.field) for held in held_back),
-                market.worth(),
+                market.gecko_coins(),
                 references,
                 {symbol: self._sentiment.mood(symbol) for symbol in view},
                 self._categories(),
             )
-            self._built = _Built(view, references, revisions, build_rows(sources, self._grader))
+            self._built = _TableCache(view, references, revisions, build_rows(sources, self._grader))
         return self._built.rows
 
     def as_of_ms(self, symbols: Sequence[str]) -> int | None:
@@ -121,7 +126,7 @@ class CoinTable:
         cursor = self._cursors.write(ROUTE, filters, (end, 0)) if end < len(found) else None
         as_of_ms = self.as_of_ms([row.symbol for row in page])
         if as_of_ms is None:
-            nothing_to_say(VENUE, self._market.coins.state.failure, "prices")
+            raise_unavailable(VENUE, self._market.coins.state.failure, "prices")
         meta = PageMeta(len(found), cursor)
         if query.fields is None:
             return Answer(Coins(page, meta), as_of_ms)

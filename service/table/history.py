@@ -1,24 +1,24 @@
-"""What is stored of coins' past, for other packages of this process. Nothing later than an instant enters its value."""
+"""The stored history of coins. A value at an instant uses nothing later than the instant."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from service.clock import DAY_MS, Clock
-from service.market.conclusions.concluded import BreadthDay
-from service.market.observed import Bar, Coin
-from service.market.room import Market
-from service.market.series import Days, read_days
-from service.market.silence import refuse_until_loaded
-from service.market.sources.coingecko import Cap
+from service.market.daily_report.models import BreadthDay
+from service.market.factory import MarketData
+from service.market.models import Bar, VenueCoin
+from service.market.series import ClosedDays, read_days
+from service.market.sources.coingecko import PastCap
+from service.market.unavailable import raise_still_loading
 from service.storage.database import Database
 from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.units import apr_pct
 from service.verdict.decide import grade
-from service.verdict.desk import VerdictDesk
+from service.verdict.service import VerdictService
 
 
-class Payment(NamedTuple):
+class FundingPayment(NamedTuple):
     """Funding paid at `paid_ms` (epoch ms UTC) for the `hours` before, percent a year; positive means longs pay."""
 
     paid_ms: int
@@ -33,7 +33,7 @@ class PastFunding(NamedTuple):
     """
 
     mean_apr: float | None
-    payments: list[Payment]
+    payments: list[FundingPayment]
 
 
 class CoinHistory:
@@ -44,11 +44,11 @@ class CoinHistory:
         database: Where series are stored.
         market: Quotes, conclusions and the stored series.
         verdict: Stored inputs of verdicts.
-        origin: Which history the upstreams tell at this moment.
+        origin: The current dataset.
     """
 
     def __init__(
-        self, clock: Clock, database: Database, market: Market, verdict: VerdictDesk, origin: Callable[[], str]
+        self, clock: Clock, database: Database, market: MarketData, verdict: VerdictService, origin: Callable[[], str]
     ) -> None:
         self._clock = clock
         self._database = database
@@ -57,6 +57,11 @@ class CoinHistory:
         self._origin = origin
         self._loading = asyncio.Lock()
         self._loaded: tuple[tuple[str, int], DailyHistory] | None = None
+
+    @property
+    def loaded(self) -> DailyHistory | None:
+        """The closed days as last read, maybe a day behind; null while they are being read for the first time."""
+        return None if self._loaded is None else self._loaded[1]
 
     async def daily(self) -> DailyHistory:
         """All closed days through the last published one: the same object until another day is published.
@@ -67,9 +72,9 @@ class CoinHistory:
         Raises:
             ServiceError: `UNAVAILABLE` before the first day is published, or if the store cannot be read.
         """
-        kept, origin = self._market.conclusions.now, self._origin()
+        kept, origin = self._market.daily_report.current, self._origin()
         if kept.value is None or kept.origin != origin:
-            refuse_until_loaded("daily history of coins", None)
+            raise_still_loading("daily history of coins", None)
         wanted = origin, kept.value.through_ms
         async with self._loading:
             if self._loaded is None or self._loaded[0] != wanted:
@@ -78,12 +83,12 @@ class CoinHistory:
             return self._loaded[1]
 
     async def warm(self) -> None:
-        """Recompute the closed days once another day is published, so that no question waits for it.
+        """Recompute the closed days once another day is published, so that no question waits.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        published = self._market.conclusions.now
+        published = self._market.daily_report.current
         if published.value is not None and published.origin == self._origin():
             await self.daily()
 
@@ -142,7 +147,16 @@ class CoinHistory:
         paid = [row for row in rows if row[0] <= until_ms]
         hours = sum(row[2] for row in paid)
         mean = apr_pct(sum(row[1] * row[2] for row in paid) / hours) + 0.0 if hours else None
-        return PastFunding(mean, [Payment(row[0], apr_pct(row[1]) + 0.0, row[2]) for row in paid])
+        return PastFunding(mean, [FundingPayment(row[0], apr_pct(row[1]) + 0.0, row[2]) for row in paid])
+
+    async def open_interest(self, symbol: str, hours_ms: Sequence[int]) -> dict[int, float]:
+        """Open interest, USD, at those of some hours that were sampled.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        coin = await self._coin(symbol)
+        return {} if coin is None else await self._market.samples.interests(coin.venue_symbol, hours_ms)
 
     async def verdict(self, symbol: str, at_ms: int) -> PastVerdict | None:
         """The verdict on a coin at an instant: from stored inputs where there are any, else recomputed.
@@ -157,7 +171,7 @@ class CoinHistory:
             return PastVerdict(recorded.recorded_ms, *grade(recorded.inputs), recorded=True)
         return (await self.daily()).verdict(symbol, at_ms)
 
-    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:
+    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[PastCap]:
         """Market caps and spot volumes in [`since_ms`, `until_ms`), USD, oldest first.
 
         By the hour for 42 days, at 00:00 UTC for a year; none where CoinGecko does not know the coin.
@@ -167,7 +181,7 @@ class CoinHistory:
         """
         return await self._market.past_caps.between(symbol, since_ms, until_ms)
 
-    async def _coin(self, symbol: str) -> Coin | None:
+    async def _coin(self, symbol: str) -> VenueCoin | None:
         """The coin of a ticker, a listed one before a delisted one."""
         found = [coin for coin in await self._market.store.coins() if coin.symbol == symbol]
         return max(found, key=lambda coin: coin.listed, default=None)
@@ -177,7 +191,7 @@ def _bar(row: Bar) -> PastBar:
     return PastBar(row.open_ms, row.open, row.high, row.low, row.close, row.volume * row.close)
 
 
-def _recompute(days: Days, published: list[BreadthDay]) -> DailyHistory:
+def _recompute(days: ClosedDays, published: list[BreadthDay]) -> DailyHistory:
     from service.table.recompute import recompute_days  # noqa: PLC0415 - brings numpy
 
     return recompute_days(days, published)

@@ -35,7 +35,7 @@ _READ: Final = """
 """
 
 
-class Reference(NamedTuple):
+class CoinCloses(NamedTuple):
     """Closes of a coin's past bars, USD, and the closes of its newest hour and day (epoch ms UTC); null if not known.
 
     `hour` is the close of the newest closed hour, `week` and `month` those of the day that is the 7th and the 30th,
@@ -53,10 +53,10 @@ class Reference(NamedTuple):
         return change_pct(price, self.hour), change_pct(price, self.week), change_pct(price, self.month)
 
 
-NO_REFERENCE: Final = Reference()
+NO_CLOSES: Final = CoinCloses()
 
 
-class References:
+class ReferenceCloses:
     """Keeps the closes of all listed coins.
 
     Args:
@@ -67,7 +67,7 @@ class References:
     """
 
     def __init__(self, database: Database) -> None:
-        self.now: dict[str, Reference] = {}
+        self.now: dict[str, CoinCloses] = {}
         self._database = database
 
     async def refresh(self) -> None:
@@ -78,6 +78,6 @@ class References:
         """
         spans = (HOUR_MS, DAY_MS, (WEEK - 1) * DAY_MS, (MONTH - 1) * DAY_MS)
         rows = await self._database.read(_READ, spans)
-        found = {row[0]: Reference(*row[1:]) for row in rows}
+        found = {row[0]: CoinCloses(*row[1:]) for row in rows}
         if found != self.now:
             self.now = found

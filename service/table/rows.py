@@ -5,24 +5,24 @@ from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from service.market.categories.desk import FIGURES, name_of, streak_days
-from service.market.freshness import CHART, MOOD, QUOTE, Freshness, Limits
-from service.market.historical import WORTH_MS
-from service.market.observed import BENCHMARK, CoinView, State
-from service.market.risk import was_missed
+from service.market.categories.service import FIGURES, streak_days
+from service.market.coin_state import was_missed
+from service.market.freshness import CHART, MOOD, QUOTE, AgeLimits, Freshness
+from service.market.historical import MARKET_CAP_AGE_MS
+from service.market.models import BENCHMARK, CoinView, MarketState
 from service.market.sources.coingecko import GeckoCoin
-from service.table.references import NO_REFERENCE, Reference
-from service.verdict.grading import Grader
+from service.table.references import NO_CLOSES, CoinCloses
+from service.verdict.grading import CoinGrader
 from service.wire.coins import CoinRow
 from service.wire.sentiment import NO_MOOD, Mood
 
-HOUR: Final = Limits(stale=HOUR_MS + 45 * MINUTE_MS, gone=DAY_MS)
+HOUR_LIMITS: Final = AgeLimits(stale=HOUR_MS + 45 * MINUTE_MS, gone=DAY_MS)
 """Age of the newest closed hour: the next one has closed and was not fetched within three quarters of an hour."""
 
 _CENTS: Final = 2
 
 
-class Sources(NamedTuple):
+class RowInputs(NamedTuple):
     """What rows are made of, at one instant.
 
     `held_back` are pairs of ticker and field that fail the plausibility check. `references` are by venue symbol, all
@@ -31,15 +31,15 @@ class Sources(NamedTuple):
 
     now_ms: int
     view: Mapping[str, CoinView]
-    state: State
+    state: MarketState
     held_back: AbstractSet[tuple[str, str]]
     worth: Mapping[str, GeckoCoin]
-    references: Mapping[str, Reference]
+    references: Mapping[str, CoinCloses]
     moods: Mapping[str, Mood]
     categories: Mapping[str, Sequence[str]]
 
 
-def build_rows(sources: Sources, grader: Grader) -> dict[str, CoinRow]:
+def build_rows(sources: RowInputs, grader: CoinGrader) -> dict[str, CoinRow]:
     """The row of every coin, by ticker, in the order of rank, then of the ticker."""
     caps = {symbol: _market_cap(sources, symbol) for symbol in sources.view}
     ranked = sorted(sources.view, key=lambda symbol: (-(caps[symbol] or 0.0), symbol))
@@ -49,14 +49,14 @@ def build_rows(sources: Sources, grader: Grader) -> dict[str, CoinRow]:
     }
 
 
-def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, place: int) -> CoinRow:
+def _row(sources: RowInputs, grader: CoinGrader, coin: CoinView, cap: float | None, place: int) -> CoinRow:
     now_ms, state, symbol = sources.now_ms, sources.state, coin.symbol
     worth, mood = sources.worth.get(symbol), sources.moods[symbol]
     price_is_stale = _is_missed(coin.price_ms, state, now_ms)
     chart_is_stale = CHART.judge(coin.through_ms, now_ms) is Freshness.STALE
     shown_mood = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
     grade, read = grader.grade(coin, mood, is_price_stale=price_is_stale, is_chart_stale=chart_is_stale)
-    reference = sources.references.get(coin.venue_symbol, NO_REFERENCE)
+    reference = sources.references.get(coin.venue_symbol, NO_CLOSES)
     change_1h, change_7d, change_30d = reference.changes(coin.price)
     days_are_stale = price_is_stale or CHART.judge(reference.day_ms, now_ms) is not Freshness.FRESH
     measures = {
@@ -80,7 +80,7 @@ def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, pl
     }
     stale = {
         "price": price_is_stale,
-        "change_1h": price_is_stale or HOUR.judge(reference.hour_ms, now_ms) is not Freshness.FRESH,
+        "change_1h": price_is_stale or HOUR_LIMITS.judge(reference.hour_ms, now_ms) is not Freshness.FRESH,
         "change_24h": price_is_stale or (symbol, "previous") in sources.held_back,
         "change_7d": days_are_stale,
         "change_30d": days_are_stale,
@@ -98,7 +98,7 @@ def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, pl
     }
     return CoinRow(
         symbol=symbol,
-        name=None if worth is None else name_of(coin, worth),
+        name=None if worth is None else worth.name,
         rank=None if cap is None else place,
         streak_days=streak_days(coin),
         categories=None if worth is None else list(sources.categories.get(symbol, ())),
@@ -107,12 +107,12 @@ def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, pl
     )
 
 
-def _is_missed(observed_ms: int | None, state: State, now_ms: int) -> bool:
+def _is_missed(observed_ms: int | None, state: MarketState, now_ms: int) -> bool:
     return QUOTE.judge(observed_ms, now_ms) is Freshness.STALE or was_missed(observed_ms, state)
 
 
-def _market_cap(sources: Sources, symbol: str) -> float | None:
+def _market_cap(sources: RowInputs, symbol: str) -> float | None:
     worth = sources.worth.get(symbol)
-    if worth is None or worth.market_cap is None or sources.now_ms - worth.seen_ms > WORTH_MS:
+    if worth is None or worth.market_cap is None or sources.now_ms - worth.seen_ms > MARKET_CAP_AGE_MS:
         return None
     return round(worth.market_cap, _CENTS)

@@ -16,14 +16,14 @@ from msgspec import Struct
 
 from service.clock import parse_iso
 from service.transcripts.cleaning import plain
-from service.upstream.http_date import parse_http_date
+from service.upstream.responses import parse_http_date
 
 LARGEST: Final = 8 * 1024 * 1024
 MOST_MARKUP: Final = 400_000
 """Tags of a whole feed: those of two thousand episodes with long notes are half as many."""
 
 LONGEST_TAG: Final = 128 * 1024
-"""Bytes of a tag with its attributes, or of a comment: the parser takes it in one piece, and lets nobody else run."""
+"""Bytes of a tag with its attributes, or of a comment: the parser takes it in one piece, and blocks meanwhile."""
 
 MOST_ITEMS: Final = 2_000
 """Of more the newest are read."""
@@ -61,7 +61,7 @@ _BEST_FIRST: Final = ("application/json", "text/vtt", "application/x-subrip", "a
 """By how surely a format tells who speaks, and when."""
 
 
-class NotAFeedError(ValueError):
+class FeedDecodeError(ValueError):
     """What was read is no feed, or one made to hurt."""
 
 
@@ -72,7 +72,7 @@ class Link(Struct, frozen=True):
     type: str | None
 
 
-class Item(Struct, frozen=True):
+class FeedItem(Struct, frozen=True):
     """An episode of a feed.
 
     Attributes:
@@ -92,10 +92,10 @@ class Item(Struct, frozen=True):
     links: tuple[Link, ...]
 
 
-def read_feed(body: bytes, source: str, language: str | None = None) -> list[Item]:
+def read_feed(body: bytes, source: str, language: str | None = None) -> list[FeedItem]:
     """Read the episodes that have transcripts.
 
-    The largest of feeds takes some hundred milliseconds, in small pieces: in a thread of its own it holds up nobody.
+    The largest of feeds takes some hundred milliseconds, in small pieces: in a thread of its own it blocks nothing.
 
     Args:
         body: The feed, in any encoding that it declares and Python knows.
@@ -103,7 +103,7 @@ def read_feed(body: bytes, source: str, language: str | None = None) -> list[Ite
         language: Transcripts in this one are preferred.
 
     Raises:
-        NotAFeedError: If it is neither RSS nor Atom, declares entities or a document type, or has more markup than any
+        FeedDecodeError: If it is not RSS or Atom, declares entities or a document type, or has more markup than any
             feed.
     """
     root = _parse(body)
@@ -111,7 +111,7 @@ def read_feed(body: bytes, source: str, language: str | None = None) -> list[Ite
         return [_video(entry, source) for entry in root.findall(f"{_ATOM}entry")[:MOST_ITEMS] if _video_id(entry)]
     channel = root.find("channel")
     if root.tag != "rss" or channel is None:
-        raise NotAFeedError("neither RSS nor Atom")
+        raise FeedDecodeError("neither RSS nor Atom")
     listed = channel.findall("item")
     if len(listed) > MOST_ITEMS:
         listed = nlargest(MOST_ITEMS, listed, key=lambda item: _date(_said(item, "pubDate")) or 0)
@@ -121,15 +121,15 @@ def read_feed(body: bytes, source: str, language: str | None = None) -> list[Ite
 
 def _parse(body: bytes) -> Element:
     if body.count(b"<") > MOST_MARKUP:
-        raise NotAFeedError("too much markup")
+        raise FeedDecodeError("too much markup")
     parser = DefusedXMLParser(target=_Parts(), forbid_dtd=True)
     try:
         _feed(parser, body)
         root: Element | None = parser.close()
     except (ParseError, LookupError, ValueError) as error:
-        raise NotAFeedError("not XML") from error
+        raise FeedDecodeError("not XML") from error
     if root is None:
-        raise NotAFeedError("neither RSS nor Atom")
+        raise FeedDecodeError("neither RSS nor Atom")
     return root
 
 
@@ -171,12 +171,12 @@ class _Parts(TreeBuilder):
 _NOTHING: Final = Element("")
 
 
-def _episode(item: Element, source: str, language: str | None) -> Item:
+def _episode(item: Element, source: str, language: str | None) -> FeedItem:
     enclosure = item.find("enclosure")
     heard = "" if enclosure is None else enclosure.get("url", "").strip()
     page = _said(item, "link")
     title = plain(_said(item, "title"))[:LONGEST_TITLE].strip()
-    return Item(
+    return FeedItem(
         key=_identify(_said(item, "guid") or heard or page or title, source),
         enclosure=_file(heard) if heard else None,
         title=title,
@@ -198,9 +198,9 @@ def _links(item: Element, language: str | None) -> Iterator[Link]:
     return (link for _, _, link in found[:MOST_LINKS])
 
 
-def _video(entry: Element, source: str) -> Item:
+def _video(entry: Element, source: str) -> FeedItem:
     page = f"https://www.youtube.com/watch?v={_video_id(entry)}"
-    return Item(
+    return FeedItem(
         key=_identify(page, source),
         enclosure=_digest(page),
         title=plain(_said(entry, f"{_ATOM}title"))[:LONGEST_TITLE].strip(),
@@ -225,7 +225,7 @@ def _primary(language: str) -> str:
 
 
 def _is_link(url: str) -> bool:
-    """Whether it can be told: nothing in it is hidden, or steers what shows it."""
+    """Whether it can be shown: nothing in it is hidden, or steers what shows it."""
     return len(url) <= LONGEST_URL and _LINK.match(url) is not None and plain(url) == url
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.sentiment.scoring import CLEAR, Scorer
+from service.sentiment.scoring import CLEAR, LexiconScorer
 from service.transcripts.sentences import Sentence
 from service.transcripts.tagging import Tagger, Tags
 from service.wire.transcripts import Outlook
@@ -59,7 +59,7 @@ class Passage(Struct, frozen=True):
     weight: float
 
 
-def choose(sentences: Sequence[Sentence], tagger: Tagger, scorer: Scorer) -> list[Passage]:
+def choose(sentences: Sequence[Sentence], tagger: Tagger, scorer: LexiconScorer) -> list[Passage]:
     """Choose the passages of an episode, best first."""
     tagged = [tagger.tag(sentence.text) for sentence in sentences]
     found = [
@@ -69,13 +69,13 @@ def choose(sentences: Sequence[Sentence], tagger: Tagger, scorer: Scorer) -> lis
     found.sort(key=lambda one: (-one[0].weight, one[1].start, one[1].stop))
     chosen: list[Passage] = []
     taken: set[int] = set()
-    told: set[str] = set()
+    quoted: set[str] = set()
     for passage, at in found:
         said = _LETTERS.sub("", passage.quote).lower()
-        if taken.isdisjoint(at) and said not in told:
+        if taken.isdisjoint(at) and said not in quoted:
             chosen.append(passage)
             taken.update(at)
-            told.add(said)
+            quoted.add(said)
         if len(chosen) == MOST:
             break
     return chosen
@@ -103,7 +103,7 @@ def _windows(sentences: Sequence[Sentence], tagged: Sequence[Tags]) -> Iterator[
                 yield begins, ends
 
 
-def _passage(sentences: Sequence[Sentence], tagged: Sequence[Tags], tagger: Tagger, scorer: Scorer) -> Passage:
+def _passage(sentences: Sequence[Sentence], tagged: Sequence[Tags], tagger: Tagger, scorer: LexiconScorer) -> Passage:
     quote = " ".join(sentence.text for sentence in sentences)
     tags = tagger.tag(quote)
     score = scorer.score(quote, tags.names)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.transcripts.topics import Topic
+from service.transcripts.topics import TopicWords
 from service.wire.transcripts import Macro
 
-MONEY: Final[Mapping[Macro, Topic]] = {
-    "banking": Topic(
+MONEY: Final[Mapping[Macro, TopicWords]] = {
+    "banking": TopicWords(
         said="""
             regional/commercial/community/insolvent/failed/failing bank/banks, megabanks, run/runs on the bank/banks,
             bank failure/failures, bank deposits, bank stocks, bank lending,
@@ -36,7 +36,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
             shareholders letters letter licenses
         """,
     ),
-    "dollar": Topic(
+    "dollar": TopicWords(
         said="""
             us/u.s/american/king dollar, DXY, dxy, dollar index/strength/weakness/wrecking/milkshake/dominance,
             dollar hegemony/system/supremacy/rally/bull/bear/debasement, greenback,
@@ -56,7 +56,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
             rupee rupees pesos reais ruble rubles
         """,
     ),
-    "fiscal": Topic(
+    "fiscal": TopicWords(
         said="""
             fiscal, fiscally, budget/fiscal/federal/government/us deficit/deficits, deficit spending,
             government/federal/public/state/military/defense/deficit spending,
@@ -96,7 +96,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
             stimulus parliament chancellor capitol country
         """,
     ),
-    "inflation": Topic(
+    "inflation": TopicWords(
         said="""
             cpi, c.p.i, PCE, pce, PPI, ppi, consumer/producer/import price/prices, price stability/pressure/pressures,
             cost of living, price of eggs/groceries/milk/beef/bread/coffee/food/everything,
@@ -130,7 +130,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
             inflationary shelter paycheck salaries dollars bucks cost afford daycare burger sandwich
         """,
     ),
-    "liquidity": Topic(
+    "liquidity": TopicWords(
         said="""
             global/dollar/fed/net/macro/system/bank/central-bank/systemic/monetary/excess/US liquidity,
             central bank liquidity,
@@ -164,7 +164,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
         plain="money supply, money in the system",
         alien="mint ecash cashu halving satoshi",
     ),
-    "rates": Topic(
+    "rates": TopicWords(
         said="""
             rate cut/cuts/cutting/hike/hikes/hiking/decision/decisions/increase/increases,
             rate path/expectations/pause/policy/environment/regime/differential/differentials/setting,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.transcripts.topics import Topic
+from service.transcripts.topics import TopicWords
 from service.wire.transcripts import Macro
 
-WORLD: Final[Mapping[Macro, Topic]] = {
-    "elections": Topic(
+WORLD: Final[Mapping[Macro, TopicWords]] = {
+    "elections": TopicWords(
         said="""
             midterm/midterms, presidential race/candidate/candidates/campaign/election/elections/debate,
             general/primary/snap/federal/national election/elections,
@@ -43,7 +43,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
             minister seats majority ballot ballots pollsters turnout incumbent votes candidates polls voted
         """,
     ),
-    "energy": Topic(
+    "energy": TopicWords(
         said="""
             OPEC, opec, natural gas, gasoline, diesel, at the pump, gas at the pump, price of oil,
             oil price/prices/shock/embargo/supply/market/markets/spike/stocks/futures/producers, crude oil, a barrel,
@@ -74,7 +74,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
             kilowatt flare lng diesel wells
         """,
     ),
-    "etf": Topic(
+    "etf": TopicWords(
         said="""
             etf/etfs, e.t.f, etp/etps, etn/etns,
             exchange traded fund/funds/product/products/note/notes/vehicle/vehicles, IBIT, ibit, FBTC, fbtc, GBTC, gbtc,
@@ -84,7 +84,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
         faint="inflows, outflows, flows, filing, filings, S 1, approval, issuers",
         company="blackrock fidelity grayscale ibit vaneck bitwise issuer issuers",
     ),
-    "geopolitics": Topic(
+    "geopolitics": TopicWords(
         said="""
             geopolitics, geopolitical, geopolitically, act of war,
             war in ukraine/gaza/iran/the-middle-east/europe/asia/israel, war with iran/russia/china/israel/ukraine,
@@ -115,7 +115,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
             shooting tanks weapons rocket rockets hostage kyiv moscow warships drones
         """,
     ),
-    "growth": Topic(
+    "growth": TopicWords(
         said="""
             gdp, recession/recessions, recessionary, recession proof, soft/hard/no landing,
             economic growth/slowdown/data/contraction/expansion/boom,
@@ -142,7 +142,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
             gdp economy economies economists economist recession macro unemployment households payrolls pmi ism quarters
         """,
     ),
-    "jobs": Topic(
+    "jobs": TopicWords(
         said="""
             payroll/payrolls number/numbers/print/report/data/revision/revisions, payrolls, non farm, nonfarm, NFP, nfp,
             unemployment, jobless, initial/continuing/weekly/unemployment claims, claims number/numbers/data/print,
@@ -171,7 +171,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
             quits factories trucking mandate mandates
         """,
     ),
-    "regulation": Topic(
+    "regulation": TopicWords(
         said="""
             regulation/regulations, regulator/regulators, regulatory, deregulation, SEC, s.e.c, the sec, CFTC, cftc,
             DOJ, doj, department of justice, justice department, FINMA, FCA, ESMA, BaFin, MAS, MiCA, MICA, mica, FinCEN,
@@ -218,7 +218,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
             license licenses licensed ruling ruled attorney statute felony hong kong singapore dubai draft markup
         """,
     ),
-    "trade": Topic(
+    "trade": TopicWords(
         said="""
             tariff/tariffs, tariffed, trade war/wars/deal/deals/policy/deficit,
             trade deficits/surplus/balance/talks/negotiation/negotiations/tension,

@@ -6,8 +6,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from service.market.observed import Failure
 from service.storage.database import Database
+from service.storage.documents import FetchFailure
 from service.transcripts.store import Said
 from service.wire.cursor import Position
 from service.wire.transcripts import Macro, SourceStatus
@@ -48,6 +48,14 @@ _SOURCES: Final = """
         ON e.origin = s.origin AND e.source = s.source AND (e.read_ms IS NOT NULL OR e.told_by IS NOT NULL)
     WHERE s.origin = t.origin GROUP BY s.origin, s.source ORDER BY s.source
 """
+_REVISION: Final = """
+    SELECT (SELECT max(answered_ms) FROM transcript_sources s WHERE s.origin = t.origin),
+        (
+            SELECT count(*) FROM transcript_episodes e
+            WHERE e.origin = t.origin AND e.published_ms >= ? AND e.read_ms IS NOT NULL
+        )
+    FROM transcript_told t
+"""
 _names: Final = msgspec.json.Decoder(tuple[str, ...])
 _topics: Final = msgspec.json.Decoder(tuple[Macro, ...])
 
@@ -62,7 +70,7 @@ class Wanted(Struct, frozen=True):
     since_ms: int | None = None
 
 
-class Told(Struct, frozen=True):
+class EpisodePassage(Struct, frozen=True):
     """A passage and the episode that it is of; `position` is its place in the list."""
 
     position: Position
@@ -78,23 +86,23 @@ class Page(Struct, frozen=True):
     `fetched_ms` is when a feed last answered, of one source that one; null where none has yet.
     """
 
-    told: list[Told]
+    passages: list[EpisodePassage]
     by_source: Mapping[str, int]
     fetched_ms: int | None
 
 
 class Stand(Struct, frozen=True):
-    """How a feed stands: how many of its episodes were read and are told, and when the newest known was published."""
+    """State of a feed: how many of its episodes were read and are shown, and when the newest known was published."""
 
     status: SourceStatus
     answered_ms: int | None
-    failure: Failure | None
+    failure: FetchFailure | None
     episodes: int
     newest_ms: int | None
 
 
 class TranscriptPages:
-    """Reads the room's tables. Everything here raises `UNAVAILABLE` if the store cannot be used.
+    """Reads the package's tables. Everything here raises `UNAVAILABLE` if the store cannot be used.
 
     Args:
         database: Where they are.
@@ -109,14 +117,18 @@ class TranscriptPages:
         Args:
             wanted: Filters.
             after: Where the page before ended.
-            most: How many are told at most.
+            most: How many are returned at most.
         """
         given = msgspec.structs.asdict(wanted)
         filters = "".join(f" AND {said}" for name, said in _FILTERS.items() if given[name] is not None)
         rows = await self._database.read(_PAGE.format(filters=filters), (*given.values(), *after, most))
         if not rows:
             return None
-        return Page([_told(row[2:]) for row in rows if row[2] is not None], _counts(rows[0][1]), rows[0][0])
+        return Page([_passage(row[2:]) for row in rows if row[2] is not None], _counts(rows[0][1]), rows[0][0])
+
+    async def revision(self, since_ms: int) -> tuple[object, ...]:
+        """Another value after a feed answered, or an episode published since an instant was read."""
+        return tuple(await self._database.read(_REVISION, (since_ms,)))
 
     async def stands(self) -> dict[str, Stand]:
         """How every feed stands that was asked, by id."""
@@ -125,7 +137,7 @@ class TranscriptPages:
             source: Stand(
                 status=status,
                 answered_ms=answered_ms,
-                failure=None if status == "ok" else Failure(asked_ms, failed_status, failed_body),
+                failure=None if status == "ok" else FetchFailure(asked_ms, failed_status, failed_body),
                 episodes=episodes,
                 newest_ms=newest_ms,
             )
@@ -139,7 +151,7 @@ def _counts(listed: str | None) -> dict[str, int]:
     return {source: int(count) for source, count in pairs}
 
 
-def _told(row: tuple[object, ...]) -> Told:
+def _passage(row: tuple[object, ...]) -> EpisodePassage:
     highlight, published_ms, source, title, url, key, start_ms, speaker, quote, coins, sectors, macro, stance = row
     return msgspec.convert(
         {
@@ -158,5 +170,5 @@ def _told(row: tuple[object, ...]) -> Told:
                 "stance": stance,
             },
         },
-        Told,
+        EpisodePassage,
     )

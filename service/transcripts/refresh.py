@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -10,18 +10,18 @@ from msgspec import Struct
 
 from service import __version__
 from service.clock import MINUTE_MS, Clock
-from service.market.observed import Failure
 from service.sentiment.matcher import Known
-from service.sentiment.scoring import scorer
+from service.sentiment.scoring import lexicon_scorer
+from service.storage.documents import FetchFailure
+from service.transcripts.feed_reader import Channel, FeedReader
 from service.transcripts.highlights import choose, outlook
-from service.transcripts.reading import Channel, FeedReader
 from service.transcripts.segment import Segment, UnreadableError
 from service.transcripts.sentences import Sentence, merge
-from service.transcripts.sources import Source
-from service.transcripts.store import Episode, Reading, Said, SourceState, TranscriptStore
+from service.transcripts.sources import FeedSource
+from service.transcripts.store import Episode, Said, SourceState, StoredTranscript, TranscriptStore
 from service.transcripts.tagging import Tagger
-from service.upstream.failure import UpstreamError
-from service.upstream.visitor import UNSEEN, BlockedError
+from service.upstream.failures import UpstreamError
+from service.upstream.feed_fetcher import UNSEEN, BlockedError
 from service.wire.envelope import encode
 
 EVERY_S: Final = 5.0
@@ -38,23 +38,23 @@ MOST_IN_VAIN: Final = 3
 """So many in a row that gave nothing end a round of a feed: its host is likely down."""
 
 MOST_TAGGED: Final = 20
-"""Episodes that are tagged anew in one round."""
+"""Episodes that are tagged again in one round."""
 
 _LONGEST_WHY: Final = 200
 _log: Final = logging.getLogger("verdict.transcripts")
 
 
-class Market(Struct, frozen=True):
-    """What the market room tells, each asked anew every round.
+class KnownMarket(Struct, frozen=True):
+    """What comes from the market package, read in every round.
 
     Attributes:
-        origin: Which history is told at this moment.
-        titles: What people call the coins, by ticker; empty where that is not known.
+        origin: The current dataset.
+        coins: All coins; a title is empty where it is not known.
         categories: Names of all categories.
     """
 
     origin: Callable[[], str]
-    titles: Callable[[], Mapping[str, str]]
+    coins: Callable[[], Sequence[Known]]
     categories: Callable[[], Sequence[str]]
 
 
@@ -70,7 +70,12 @@ class TranscriptRefresh:
     """
 
     def __init__(
-        self, clock: Clock, store: TranscriptStore, reader: FeedReader, sources: Sequence[Source], market: Market
+        self,
+        clock: Clock,
+        store: TranscriptStore,
+        reader: FeedReader,
+        sources: Sequence[FeedSource],
+        market: KnownMarket,
     ) -> None:
         self._clock = clock
         self._store = store
@@ -78,15 +83,15 @@ class TranscriptRefresh:
         self._sources = sources
         self._market = market
         self._origin: str | None = None
-        self._told: str | None = None
+        self._shown: str | None = None
         self._states: dict[str, SourceState] = {}
         self._unread: set[str] = set()
         self._tagging: tuple[str, Tagger] | None = None
 
     async def round(self) -> None:
-        """Do what is due: read feeds, then new episodes; tag anew what was tagged when less was known.
+        """Do what is due: read feeds, then new episodes; tag again what was tagged when less was known.
 
-        After a start, episodes that are known and were not read are read first thing. What another history has told
+        After a start, episodes that are known and were not read are read first thing. What another dataset has
         stands until this one's has been read. A feed's failure is its own: it is noted, and leaves the others.
 
         Nothing is read before there are coins to be named.
@@ -95,11 +100,11 @@ class TranscriptRefresh:
             ServiceError: `UNAVAILABLE` if the store could not be used.
         """
         origin = self._market.origin()
-        if not self._market.titles():
+        if not self._market.coins():
             return
         if origin != self._origin:
             self._states = await self._store.standing(origin)
-            self._told = await self._store.told()
+            self._shown = await self._store.shown_origin()
             self._unread = {source.id for source in self._sources}
             self._origin = origin
         due = [source for source in self._sources if self._is_due(source)]
@@ -107,22 +112,22 @@ class TranscriptRefresh:
             return
         unread = [source for source in self._sources if source.id in self._unread]
         await self._read_all(origin, unread)
-        if self._told != origin and any(state.answered_ms is not None for state in self._states.values()):
+        if self._shown != origin and any(state.answered_ms is not None for state in self._states.values()):
             await self._tell(origin)
-        await self._tag_anew(origin)
+        await self._retag(origin)
 
-    def _is_due(self, source: Source) -> bool:
+    def _is_due(self, source: FeedSource) -> bool:
         state = self._states.get(source.id)
         if state is None or state.feed != source.url:
             return True
         every_ms = AGAIN_MS if state.status == "failing" else FEEDS_EVERY_MS
         return not 0 <= self._clock.now_ms() - state.asked_ms < every_ms
 
-    async def _read_feeds(self, origin: str, due: Sequence[Source]) -> bool:
-        """Ask all that are due, and keep what they told in the order in which they are listed.
+    async def _read_feeds(self, origin: str, due: Sequence[FeedSource]) -> bool:
+        """Ask all that are due, and store their episodes in the order in which they are listed.
 
         Returns:
-            Whether the same history is told as when they were asked; if not, nothing was kept.
+            Whether the dataset is still the same; if not, nothing was stored.
         """
         answers = await asyncio.gather(*(self._ask(source) for source in due))
         if self._market.origin() != origin:
@@ -133,11 +138,11 @@ class TranscriptRefresh:
             await self._store.note(origin, state, items, self._clock.now_ms())
             self._states[source.id] = state
             self._unread.add(source.id)
-        if self._told in {None, origin}:
+        if self._shown in {None, origin}:
             await self._tell(origin)
         return True
 
-    async def _ask(self, source: Source) -> Channel | UpstreamError:
+    async def _ask(self, source: FeedSource) -> Channel | UpstreamError:
         state = self._states.get(source.id)
         known = UNSEEN if state is None or state.feed != source.url else state.validators
         try:
@@ -145,7 +150,7 @@ class TranscriptRefresh:
         except UpstreamError as error:
             return error
 
-    def _judge(self, source: Source, answer: Channel | UpstreamError) -> SourceState:
+    def _judge(self, source: FeedSource, answer: Channel | UpstreamError) -> SourceState:
         now_ms, before = self._clock.now_ms(), self._states.get(source.id)
         if isinstance(answer, Channel):
             return SourceState(source.id, source.url, "ok", answer.validators, now_ms, answer.observed_ms, None)
@@ -159,21 +164,21 @@ class TranscriptRefresh:
             validators=UNSEEN if before is None or before.feed != source.url else before.validators,
             asked_ms=now_ms,
             answered_ms=None if before is None else before.answered_ms,
-            failure=Failure(now_ms, answer.upstream_status, answer.body),
+            failure=FetchFailure(now_ms, answer.upstream_status, answer.body),
         )
 
     async def _tell(self, origin: str) -> None:
         await self._store.tell(origin, [source.id for source in self._sources], self._clock.now_ms())
-        self._told = origin
+        self._shown = origin
 
-    async def _read_all(self, origin: str, unread: Sequence[Source]) -> None:
+    async def _read_all(self, origin: str, unread: Sequence[FeedSource]) -> None:
         """Read new episodes of feeds side by side: a slow host holds up its own alone."""
         reads = (self._read_episodes(origin, source) for source in unread)
         for outcome in await asyncio.gather(*reads, return_exceptions=True):
             if outcome is not None:
                 raise outcome
 
-    async def _read_episodes(self, origin: str, source: Source) -> None:
+    async def _read_episodes(self, origin: str, source: FeedSource) -> None:
         in_vain = 0
         for episode in await self._store.pending(origin, source.id, self._clock.now_ms(), MOST_NEW):
             await self._store.attempt(episode, self._clock.now_ms())
@@ -197,18 +202,18 @@ class TranscriptRefresh:
                 return segments
         return []
 
-    async def _tag(self, segments: Sequence[Segment]) -> Reading:
+    async def _tag(self, segments: Sequence[Segment]) -> StoredTranscript:
         tagged_with, tagger = await self._tagger()
 
-        def read() -> Reading:
+        def read() -> StoredTranscript:
             sentences = merge(segments)
             spoken = "".join(letter for sentence in sentences for letter in sentence.text.lower() if letter.isalnum())
             digest = sha256(spoken.encode()).hexdigest()
-            return Reading(digest, sentences, tagged_with, _passages(digest, sentences, tagger))
+            return StoredTranscript(digest, sentences, tagged_with, _passages(digest, sentences, tagger))
 
         return await asyncio.to_thread(read)
 
-    async def _tag_anew(self, origin: str) -> None:
+    async def _retag(self, origin: str) -> None:
         tagged_with, tagger = await self._tagger()
         outdated = await self._store.outdated(origin, tagged_with, MOST_TAGGED)
         for episode, digest, sentences in outdated:
@@ -217,11 +222,10 @@ class TranscriptRefresh:
 
     async def _tagger(self) -> tuple[str, Tagger]:
         """Made in a thread: to lay out the names of 700 categories takes tens of milliseconds."""
-        titles, categories = dict(self._market.titles()), list(self._market.categories())
+        known, categories = self._market.coins(), list(self._market.categories())
         # Another version of the service may tag by other rules.
-        tagged_with = sha256(encode([__version__, sorted(titles.items()), categories])).hexdigest()
+        tagged_with = sha256(encode([__version__, sorted(known), categories])).hexdigest()
         if self._tagging is None or self._tagging[0] != tagged_with:
-            known = [Known(symbol, title) for symbol, title in titles.items()]
             self._tagging = (tagged_with, await asyncio.to_thread(Tagger, known, categories))
         return self._tagging
 
@@ -238,5 +242,5 @@ def _passages(digest: str, sentences: Sequence[Sentence], tagger: Tagger) -> lis
             macro=passage.tags.macro,
             stance=outlook(passage.score),
         )
-        for passage in choose(sentences, tagger, scorer())
+        for passage in choose(sentences, tagger, lexicon_scorer())
     ]

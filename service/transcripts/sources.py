@@ -16,7 +16,7 @@ FIXTURE: Final = "podcasts/feeds.toml"
 _SETTING: Final = variable("transcript_feeds")
 
 
-class Source(Struct, frozen=True, forbid_unknown_fields=True):
+class FeedSource(Struct, frozen=True, forbid_unknown_fields=True):
     """A feed: RSS 2.0 with `podcast:transcript`, or the Atom feed of a YouTube channel. `language` as in BCP 47."""
 
     id: SourceId
@@ -27,10 +27,10 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    feed: tuple[Source, ...] = ()
+    feed: tuple[FeedSource, ...] = ()
 
 
-def sources_of(settings: Settings) -> tuple[Source, ...]:
+def sources_of(settings: Settings) -> tuple[FeedSource, ...]:
     """The feeds of a service: those of the operator's file, else of the fixture set, else none.
 
     Raises:
@@ -42,7 +42,7 @@ def sources_of(settings: Settings) -> tuple[Source, ...]:
     return read_sources(bundled) if settings.source == "fixtures" and bundled.exists() else ()
 
 
-def read_sources(path: Path) -> tuple[Source, ...]:
+def read_sources(path: Path) -> tuple[FeedSource, ...]:
     """Read a list of feeds: TOML, `[[feed]]` with `id`, `name`, `kind`, `url` and perhaps `language`.
 
     Raises:

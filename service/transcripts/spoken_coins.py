@@ -1,4 +1,4 @@
-r"""Coins in speech: the sentiment room's matcher, and what speech has beside headlines.
+r"""Coins in speech: the sentiment package's matcher, and what speech has beside headlines.
 
 A headline writes many words with a capital; a transcript hardly any but names. So of coins that are called by an
 English word ("Avalanche", "Optimism", "Maker", "Render") these count besides what the matcher finds:
@@ -36,14 +36,14 @@ SHORT: Final[Mapping[str, str]] = {
     "HYPE": "hyper liquid",
     "INJ": "injective",
     "JUP": "jup",
-    "KBONK": "bonk coin",
-    "KPEPE": "pepe coin",
-    "KSHIB": "shiba, shiba coin",
+    "BONK": "bonk coin",
     "LINK": "chain link",
     "LTC": "lite coin",
     "PENGU": "pengu, pudgy penguin, pudgies",
+    "PEPE": "pepe coin",
     "POL": "matic",
     "PUMP": "pump fun, pump dot fun, pumpfun",
+    "SHIB": "shiba, shiba coin",
     "STRK": "stark net",
     "TAO": "tao, bit tensor",
     "TIA": "celestia",
@@ -83,7 +83,7 @@ _COUNTED: Final = frozenset({"gas", "meme", "not", "one", "id", "me", "s", "w", 
 """Tickers that stand before "coin" or "token" without being meant."""
 
 _CAPITALS: Final = frozenset(word.upper() for word in WORDS if len(word) >= _LONG and word not in _GENERIC)
-"""Words that nobody writes in capitals but as tickers."""
+"""Words that are written in capitals only as tickers."""
 
 
 class SpokenCoins:

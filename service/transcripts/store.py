@@ -8,18 +8,18 @@ import msgspec
 from msgspec import Struct
 
 from service.clock import DAY_MS, MINUTE_MS
-from service.market.observed import Failure
 from service.storage.database import Database
+from service.storage.documents import FetchFailure
 from service.storage.engine import Connection
-from service.storage.packing import pack, unpack
-from service.transcripts.feed import Item, Link
+from service.storage.rows import pack, unpack
+from service.transcripts.feed import FeedItem, Link
 from service.transcripts.sentences import Sentence
-from service.upstream.visitor import Validators
+from service.upstream.feed_fetcher import Validators
 from service.wire.envelope import encode
 from service.wire.transcripts import Macro, Outlook
 
 KEPT_MS: Final = 400 * DAY_MS
-"""How long episodes are told; a daily hour of talk takes some ten megabytes in that time."""
+"""How long episodes are shown; a daily hour of talk takes some ten megabytes in that time."""
 
 NEW_MS: Final = 90 * DAY_MS
 """Episodes that were published before are not taken up any more."""
@@ -32,7 +32,7 @@ ENOUGH_ATTEMPTS: Final = 5
 """After so many in vain, another feed that has the episode reads and tells it."""
 
 MOST_EPISODES: Final = 2_000
-"""Episodes that are kept of a feed, five a day: one that calls its episodes anew every hour would fill the disk."""
+"""Episodes that are kept of a feed, five a day: one that renames its episodes every hour would fill the disk."""
 
 MOST_HIGHLIGHTS: Final = 12
 _FIRST_PAUSE_MS: Final = 10 * MINUTE_MS
@@ -117,7 +117,7 @@ class SourceState(Struct, frozen=True):
     validators: Validators
     asked_ms: int
     answered_ms: int | None
-    failure: Failure | None
+    failure: FetchFailure | None
 
 
 class Episode(Struct, frozen=True):
@@ -142,7 +142,7 @@ class Said(Struct, frozen=True):
     stance: Outlook
 
 
-class Reading(Struct, frozen=True):
+class StoredTranscript(Struct, frozen=True):
     """A transcript that was read.
 
     Attributes:
@@ -159,7 +159,7 @@ class Reading(Struct, frozen=True):
 
 
 class TranscriptStore:
-    """The room's tables. Everything here raises `UNAVAILABLE` if the store cannot be used.
+    """The package's tables. Everything here raises `UNAVAILABLE` if the store cannot be used.
 
     Args:
         database: Where they are.
@@ -168,16 +168,16 @@ class TranscriptStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def told(self) -> str | None:
-        """Which origin is told; null before the first round."""
+    async def shown_origin(self) -> str | None:
+        """The dataset that is shown; null before the first round."""
         rows = await self._database.read("SELECT origin FROM transcript_told")
         return rows[0][0] if rows else None
 
     async def tell(self, origin: str, sources: Sequence[str], now_ms: int) -> None:
-        """Have an origin told from now on, and let go of others', of feeds that are not read any more, and of the old.
+        """Show a dataset from now on, and delete other datasets, feeds that are not read any more, and old episodes.
 
-        Of a feed the newest 2,000 episodes stay, of which those that another tells go first. What another feed should
-        have told whose transcript could not be read is to be read itself.
+        Of a feed the newest 2,000 episodes stay, of which those that another feed shows go first. An episode of two
+        feeds whose transcript could not be read from one is read from the other.
         """
         ids = encode(list(sources)).decode()
 
@@ -194,10 +194,10 @@ class TranscriptStore:
         """How the feeds of an origin stand, by id."""
         return {row[0]: _state(row) for row in await self._database.read(_STANDING, (origin,))}
 
-    async def note(self, origin: str, state: SourceState, items: Sequence[Item] = (), now_ms: int = 0) -> None:
+    async def note(self, origin: str, state: SourceState, items: Sequence[FeedItem] = (), now_ms: int = 0) -> None:
         """Keep how a feed answered, and the episodes in it that are not known yet, all at once.
 
-        An episode that another feed has had before, by its guid or its file, is told by that one. No episode is dated
+        An episode that another feed has had before, by its guid or its file, is shown by that one. No episode is dated
         after now; one without a date is new.
 
         Args:
@@ -206,7 +206,7 @@ class TranscriptStore:
             items: What was in it, if it answered.
             now_ms: Episodes published more than 90 days before are left out.
         """
-        failure = state.failure or Failure(0, None, "")
+        failure = state.failure or FetchFailure(0, None, "")
         values = (origin, state.source, state.feed, state.status, *msgspec.structs.astuple(state.validators))
         times = (state.asked_ms, state.answered_ms, failure.status, failure.body)
 
@@ -233,17 +233,17 @@ class TranscriptStore:
 
         await self._database.write(work)
 
-    async def keep(self, episode: int, reading: Reading, now_ms: int) -> None:
+    async def keep(self, episode: int, reading: StoredTranscript, now_ms: int) -> None:
         """Keep a transcript; of episodes of two feeds in which the same was said, the one published first tells it."""
         packed = await asyncio.to_thread(_pack, reading.sentences)
 
         def work(connection: Connection) -> None:
             twin, is_first = connection.execute(_FIRST, (episode, reading.digest)).fetchone() or (None, False)
-            told_by = twin if is_first else None
+            duplicate_of = twin if is_first else None
             # What is told by another was tagged with nothing: it is tagged should that one go.
-            tagged_with = reading.tagged_with if told_by is None else ""
-            connection.execute(_KEEP, (episode, reading.digest, packed, tagged_with, now_ms, told_by))
-            if told_by is None:
+            tagged_with = reading.tagged_with if duplicate_of is None else ""
+            connection.execute(_KEEP, (episode, reading.digest, packed, tagged_with, now_ms, duplicate_of))
+            if duplicate_of is None:
                 if twin is not None:
                     connection.execute(_FOLD, (twin, episode))
                     connection.execute(_SILENCE, (twin,))
@@ -278,7 +278,7 @@ def _unpack(packed: bytes) -> list[Sentence]:
     return _sentences.decode(unpack(packed))
 
 
-def _discover(connection: Connection, origin: str, state: SourceState, item: Item, published_ms: int) -> None:
+def _discover(connection: Connection, origin: str, state: SourceState, item: FeedItem, published_ms: int) -> None:
     twin = connection.execute(_TWIN, (origin, item.key, item.enclosure)).fetchone() or (None,)
     links, url = encode(item.links).decode(), item.url or state.feed
     connection.execute(

@@ -1,6 +1,6 @@
 """What a passage is about: coins, sectors and topics of the economy.
 
-Coins are told by `spoken_coins`, sectors by the words in `sectors` or, where it has none, by the sentiment room's
+Coins are found by `spoken_coins`, sectors by the words in `sectors` or, where it has none, by the sentiment package's
 matcher, topics of the economy by `macro_money`, `macro_world` and `macro_others`. The tables are the published rule.
 """
 
@@ -13,7 +13,7 @@ from service.sentiment.matcher import Known
 from service.transcripts import macro_others, sectors
 from service.transcripts.macro_money import MONEY
 from service.transcripts.macro_world import WORLD
-from service.transcripts.phrases import words_of
+from service.transcripts.phrases import Words, words_of
 from service.transcripts.sectors import SPOKEN
 from service.transcripts.spoken_coins import SpokenCoins
 from service.transcripts.topics import Topics
@@ -41,6 +41,29 @@ class Tags(Struct, frozen=True):
         return len(self.coins) + len(self.sectors) + len(self.macro)
 
 
+class SpokenSectors:
+    """Finds categories by the phrases of `sectors`.
+
+    Args:
+        categories: Names of categories.
+    """
+
+    def __init__(self, categories: Iterable[str]) -> None:
+        self.names = {
+            name: topic for name in categories for begins, topic in SPOKEN.items() if name.lower().startswith(begins)
+        }
+        self._topics = Topics(self.names, sectors.OTHERS)
+
+    def find(self, words: Words, coins: Sequence[str]) -> tuple[str, ...]:
+        """Find the categories of a text.
+
+        Args:
+            words: Of the text.
+            coins: Tickers that it names.
+        """
+        return self._topics.find(words, _company(coins))
+
+
 class Tagger:
     """Finds known coins, known categories and macro topics in what is said.
 
@@ -52,22 +75,19 @@ class Tagger:
     def __init__(self, known: Iterable[Known], categories: Iterable[str]) -> None:
         names, coins = list(categories), list(known)
         self._coins = SpokenCoins(coins, names)
-        self._spoken = {
-            name: topic for name in names for begins, topic in SPOKEN.items() if name.lower().startswith(begins)
-        }
-        self._sectors = Topics(self._spoken, sectors.OTHERS)
+        self._sectors = SpokenSectors(names)
 
     def tag(self, text: str) -> Tags:
         """Find what a passage is about; all empty where nothing known is."""
         words = words_of(text)
         about = self._coins.read(text, words)
-        spoken = self._sectors.told(words, _company(about.coins))
+        spoken = self._sectors.find(words, about.coins)
         about = self._coins.add(text, about, evident=bool(about.coins or about.categories or spoken))
-        spoken = self._sectors.told(words, _company(about.coins))
+        spoken = self._sectors.find(words, about.coins)
         return Tags(
             coins=about.coins,
-            sectors=(*spoken, *(name for name in about.categories if name not in self._spoken)),
-            macro=_macro().told(words, _company(about.coins)),
+            sectors=(*spoken, *(name for name in about.categories if name not in self._sectors.names)),
+            macro=_macro().find(words, _company(about.coins)),
             names=tuple((mention.start, mention.end) for mention in about.mentions),
         )
 

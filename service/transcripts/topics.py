@@ -14,7 +14,7 @@ from service.transcripts.phrases import Phrases, Words
 Name = TypeVar("Name")
 
 
-class Topic(NamedTuple):
+class TopicWords(NamedTuple):
     """Phrases of a topic.
 
     Attributes:
@@ -46,7 +46,7 @@ class Topics(Generic[Name]):
         others: Phrases that stand for none.
     """
 
-    def __init__(self, topics: Mapping[Name, Topic], others: str) -> None:
+    def __init__(self, topics: Mapping[Name, TopicWords], others: str) -> None:
         self._phrases: Phrases[tuple[Name, _Level] | None] = Phrases(
             [
                 (None, others),
@@ -60,7 +60,7 @@ class Topics(Generic[Name]):
         self._alien = {name: frozenset(topic.alien.split()) for name, topic in topics.items()}
         self._company = {name: frozenset(topic.company.split()) for name, topic in topics.items()}
 
-    def told(self, words: Words, beside: Collection[str] = ()) -> tuple[Name, ...]:
+    def find(self, words: Words, beside: Collection[str] = ()) -> tuple[Name, ...]:
         """Find the topics of a passage.
 
         Args:
@@ -68,16 +68,16 @@ class Topics(Generic[Name]):
             beside: Further words that the passage amounts to.
 
         Returns:
-            Topics in the order in which they are told.
+            Topics in the order in which they occur.
         """
         found = list(self._phrases.find(words))
         silent = {at for one in found if one.means is None for at in range(one.start, one.end)}
         heard = {word for at, word in enumerate(words.lowered) if at not in silent}.union(beside)
-        told: dict[Name, None] = {}
+        topics: dict[Name, None] = {}
         for one in found:
             if one.means is not None and self._tells(*one.means, words.lowered[one.start : one.end], heard):
-                told.setdefault(one.means[0])
-        return tuple(told)
+                topics.setdefault(one.means[0])
+        return tuple(topics)
 
     def _tells(self, name: Name, level: _Level, phrase: Collection[str], heard: Collection[str]) -> bool:
         """Whether a phrase tells its topic, with all words that are heard."""

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 
 from service.transcripts.cleaning import plain
 from service.transcripts.segment import LATEST_MS, MOST_SEGMENTS, Segment, UnreadableError
-from service.upstream.visitor import Visitor
+from service.upstream.feed_fetcher import FeedFetcher
 
 HOST: Final = "https://www.youtube.com/"
 LARGEST: Final = 4 * 1024 * 1024
@@ -69,11 +69,11 @@ class Captions:
     """Reads captions.
 
     Args:
-        visitor: Who asks.
+        fetcher: Who asks.
     """
 
-    def __init__(self, visitor: Visitor) -> None:
-        self._visitor = visitor
+    def __init__(self, fetcher: FeedFetcher) -> None:
+        self._fetcher = fetcher
 
     async def read(self, page: str, language: str | None) -> list[Segment]:
         """Read the captions of a video: those that people wrote before those of a machine.
@@ -87,11 +87,11 @@ class Captions:
             UnreadableError: If there are none in that language, or they are in a form that is not known.
         """
         asked = {"context": {"client": _CLIENT}, "videoId": page.rpartition("=")[2]}
-        told = await self._visitor.post_json(_PLAYER, asked, LARGEST)
+        response = await self._fetcher.post_json(_PLAYER, asked, LARGEST)
         try:
-            tracks = _player.decode(told.body or b"").captions.player_captions_tracklist_renderer.caption_tracks
+            tracks = _player.decode(response.body or b"").captions.player_captions_tracklist_renderer.caption_tracks
             url = _choose(tracks, language or _ENGLISH)
-            shown = await self._visitor.get(f"{url}&fmt=json3", LARGEST, heeding=False)
+            shown = await self._fetcher.get(f"{url}&fmt=json3", LARGEST, obey_robots=False)
             return await asyncio.to_thread(_read, shown.body or b"")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise UnreadableError("captions in a form that is not known") from error

@@ -1,4 +1,4 @@
-"""What keeps us a good guest: weight per minute, retries in proportion, and silence towards one that is down."""
+"""Limits of requests to one upstream: weight per minute, a share of retries, and a pause while it is down."""
 
 import asyncio
 from typing import Final

@@ -19,7 +19,7 @@ from service import __version__
 from service.clock import Clock
 from service.settings import Secret
 from service.upstream.budget import Breaker
-from service.upstream.reasons import reason_of
+from service.upstream.failures import reason_of
 
 LONGEST_LINE: Final = 65_536
 LARGEST_ANSWER: Final = 4 * 2**20
@@ -48,7 +48,7 @@ class CompletionError(Exception):
         self.used = used
 
 
-class Turn(Struct, frozen=True):
+class ChatMessage(Struct, frozen=True):
     """One message to a model."""
 
     role: Literal["system", "user"]
@@ -62,7 +62,7 @@ class Completion(Struct, frozen=True):
     tokens: int | None
 
 
-class Endpoint(Struct, frozen=True):
+class ModelEndpoint(Struct, frozen=True):
     """Whom to ask: the API's base URL, the model's name there, a bearer token, and the bounds of an answer."""
 
     url: str
@@ -102,16 +102,16 @@ class Completions:
     One request an answer: no redirect, no retry. Who has failed five times in a row is left alone for ten seconds.
     """
 
-    def __init__(self, http: aiohttp.ClientSession, endpoint: Endpoint, clock: Clock) -> None:
+    def __init__(self, http: aiohttp.ClientSession, endpoint: ModelEndpoint, clock: Clock) -> None:
         self._http = http
         self._endpoint = endpoint
         self._breaker = Breaker(clock)
 
-    async def complete(self, turns: Sequence[Turn]) -> Completion:
+    async def complete(self, turns: Sequence[ChatMessage]) -> Completion:
         """Let the model write.
 
         Args:
-            turns: What it is told.
+            turns: The conversation.
 
         Raises:
             CompletionError: If it did not write to its end, in time, and within its bounds.
@@ -131,7 +131,7 @@ class Completions:
         self._breaker.succeeded()
         return completion
 
-    async def _ask(self, turns: Sequence[Turn]) -> Completion:
+    async def _ask(self, turns: Sequence[ChatMessage]) -> Completion:
         body = _encode(
             {
                 "model": self._endpoint.model,
@@ -154,7 +154,7 @@ class Completions:
 
 
 @asynccontextmanager
-async def open_completions(endpoint: Endpoint, clock: Clock) -> AsyncIterator[Completions]:
+async def open_completions(endpoint: ModelEndpoint, clock: Clock) -> AsyncIterator[Completions]:
     """Open a session to a model, and close it with its connections.
 
     Args:

@@ -189,19 +189,22 @@ def read_files(directory: Path) -> Mapping[str, bytes]:
         FixtureError: If a file is missing or changed.
     """
     _, files = read_set(directory)
-    return _Unpacked(files)
+    return _Unpacked({name.removesuffix(PACKED): directory / name for name in files})
 
 
 class _Unpacked(Mapping[str, bytes]):
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = {name.removesuffix(PACKED): (name, content) for name, content in files.items()}
+    """Read from the disk each time: kept in memory the files would fill 10 MB."""
+
+    def __init__(self, paths: Mapping[str, Path]) -> None:
+        self._paths = paths
 
     def __getitem__(self, path: str) -> bytes:
-        name, content = self._files[path]
-        return unpack(content) if name.endswith(PACKED) else content
+        file = self._paths[path]
+        content = file.read_bytes()
+        return unpack(content) if file.name.endswith(PACKED) else content
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
+        return iter(self._paths)
 
     def __len__(self) -> int:
-        return len(self._files)
+        return len(self._paths)

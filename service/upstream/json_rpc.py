@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from service.upstream.failure import LONGEST_BODY, redact
+from service.upstream.failures import LONGEST_BODY, redact
 
 _LONGEST_WORDS: Final = 200
 _REVERTED: Final = 3

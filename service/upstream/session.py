@@ -16,15 +16,11 @@ from yarl import URL
 
 from service import __version__
 from service.clock import Clock
-from service.upstream.body import BodyError, read_body, read_start
 from service.upstream.budget import Breaker, RetryBudget, WeightBudget
-from service.upstream.failure import UpstreamError, entrust
-from service.upstream.guard import open_public
-from service.upstream.http_date import parse_http_date
-from service.upstream.outage import Outage
-from service.upstream.reasons import Stage, reason_of
+from service.upstream.failures import Outage, Stage, UpstreamError, entrust, reason_of
 from service.upstream.redirects import PERMANENT, STATUSES, RedirectRefusedError, Redirects
-from service.upstream.retry_after import asked_pause
+from service.upstream.responses import BodyError, asked_pause, parse_http_date, read_body, read_start
+from service.upstream.ssrf_guard import open_public
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -160,7 +156,7 @@ class UpstreamSession:
 
         Raises:
             UpstreamError: If there is no usable answer: refused, broken, late, too large, malformed, or not asked for
-                because it is down or has told us to wait.
+                because it is down or asked for a pause.
         """
         return await self._ask(_Question(path, _encode(payload), weight), decoder)
 

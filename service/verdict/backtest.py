@@ -1,52 +1,52 @@
-"""Keeps the backtested record up to date: what became of verdicts that are recomputed for every past day."""
+"""Keeps the backtested record current: outcomes of verdicts that are recomputed for every past day."""
 
 import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from service.market.conclusions.concluded import Conclusions
-from service.market.series import Days, read_days
-from service.market.shelf import Drawer
+from service.market.daily_report.models import DailyReport
+from service.market.series import ClosedDays, read_days
 from service.market.store import MarketStore
 from service.storage.database import Database
+from service.storage.documents import Document
 from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import Scorecard
 
 BACKTEST_EVERY_S: Final = 60.0
 
 
-class Backtest:
-    """Recomputes all verdicts once a day has been published, in the process that leads.
+class BacktestRecord:
+    """Recomputes all verdicts after each published day. Runs in the leader.
 
     Args:
-        database: Where bars and sums of funding are.
-        store: Sums funding up.
-        conclusions: The market's conclusions: through which day.
-        drawer: Where the count is put.
-        origin: Which history the store is meant to hold at this moment.
+        database: Holds bars and daily sums of funding.
+        store: Sums funding by day.
+        conclusions: The daily reports of the market.
+        document: Holds the backtested record.
+        origin: The current dataset.
     """
 
     def __init__(
         self,
         database: Database,
         store: MarketStore,
-        conclusions: Drawer[Conclusions],
-        drawer: Drawer[Scorecard],
+        conclusions: Document[DailyReport],
+        document: Document[Scorecard],
         origin: Callable[[], str],
     ) -> None:
         self._database = database
         self._store = store
         self._conclusions = conclusions
-        self._drawer = drawer
+        self._document = document
         self._origin = origin
 
     async def round(self) -> None:
-        """Recompute where a day has been published since, or the rules are others.
+        """Recompute if another day is published or the rules changed.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store could not be used.
         """
-        origin, concluded, kept = self._origin(), self._conclusions.now, self._drawer.now
+        origin, concluded, kept = self._origin(), self._conclusions.current, self._document.current
         if concluded.value is None or concluded.origin != origin:
             return
         through_ms = concluded.value.through_ms
@@ -56,10 +56,10 @@ class Backtest:
         await self._store.sum_funding(origin)
         days = await self._database.inspect(lambda connection: read_days(connection, through_ms))
         if days.origin == origin:
-            await self._drawer.put(origin, await asyncio.to_thread(_count, days), through_ms)
+            await self._document.put(origin, await asyncio.to_thread(_count, days), through_ms)
 
 
-def _count(days: Days) -> Scorecard:
-    from service.verdict.recount import count  # noqa: PLC0415 - brings numpy, which only the leader needs
+def _count(days: ClosedDays) -> Scorecard:
+    from service.verdict.recompute import recompute_scorecard  # noqa: PLC0415 - brings numpy, which only the leader needs
 
-    return count(days)
+    return recompute_scorecard(days)

@@ -1,6 +1,6 @@
-"""What a verdict claims: a probability where its rules have shown skill, and otherwise what was measured. Pure.
+"""Claims of a verdict: a probability if its rules have shown skill, else what was measured. Pure.
 
-A claim that was earned is withdrawn while its live record shows that the base rate is better (decision 9).
+A claim is withdrawn while its live record is worse than the base rate (decision 9).
 """
 
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from math import exp
 from typing import Final
 
 from service.verdict.ledger import ABSTAINED, HORIZONS
-from service.verdict.measured import MEASURED, Followed, Isotonic, Logistic, Look, Measured
+from service.verdict.measured import MEASURED, IsotonicModel, LogisticModel, MeasuredClaim, MeasuredSkill, OutcomeRate
 from service.verdict.ruleset import CURRENT, find
 from service.verdict.scorecard import LiveSkill, later
 from service.wire.verdict import Claim, Target, Verdict
@@ -25,13 +25,13 @@ _CAME_TRUE: Final[dict[Target, str]] = {
 }
 
 
-def claims(verdict: Verdict, live: Sequence[LiveSkill] = (), measured: Measured = MEASURED) -> list[Claim]:
-    """What a verdict claims of each horizon and target.
+def claims(verdict: Verdict, live: Sequence[LiveSkill] = (), measured: MeasuredSkill = MEASURED) -> list[Claim]:
+    """The claims of a verdict for each horizon and target.
 
     Args:
-        verdict: One of a rule set that was measured.
-        live: The live skill of claims that were earned.
-        measured: What the protocol found.
+        verdict: A verdict of a measured rule set.
+        live: Live skill of published claims.
+        measured: Results of the protocol.
     """
     return [
         _claim(verdict, look, withdrawal(look, live), measured)
@@ -42,28 +42,28 @@ def claims(verdict: Verdict, live: Sequence[LiveSkill] = (), measured: Measured 
     ]
 
 
-def earned(measured: Measured = MEASURED) -> list[Look]:
-    """The claims of the current rule set whose probability was earned."""
+def earned(measured: MeasuredSkill = MEASURED) -> list[MeasuredClaim]:
+    """The claims of the current rule set that have a probability."""
     return [look for look in measured.looks if look.model is not None and look.ruleset == CURRENT.label.version]
 
 
-def withdrawal(look: Look, live: Sequence[LiveSkill]) -> LiveSkill | None:
-    """The live skill that a claim is withdrawn for; null where it is not."""
+def withdrawal(look: MeasuredClaim, live: Sequence[LiveSkill]) -> LiveSkill | None:
+    """The live skill that withdraws a claim; null if it is not withdrawn."""
     return next((one for one in live if (one.target, one.days) == (look.target, look.days) and one.withdraws), None)
 
 
-def apply(model: Isotonic | Logistic, verdict: Verdict) -> float:
-    """The probability that a model gives a verdict's target: 0 to 1."""
-    if isinstance(model, Isotonic):
+def apply(model: IsotonicModel | LogisticModel, verdict: Verdict) -> float:
+    """The probability that a model gives, 0 to 1."""
+    if isinstance(model, IsotonicModel):
         return model.levels[max(0, bisect_right(model.starts, verdict.score) - 1)]
     weighted = zip(_groups(verdict), model.coefficients, strict=True)
     return 1 / (1 + exp(-model.intercept - sum(group * coefficient for group, coefficient in weighted)))
 
 
-def _claim(verdict: Verdict, look: Look, withdrawn: LiveSkill | None, measured: Measured) -> Claim:
-    silent = look.model is None or withdrawn is not None or verdict.verdict == ABSTAINED
-    probability = None if silent or look.model is None else round(apply(look.model, verdict), _DECIMALS)
-    reason = _reason(verdict, look, withdrawn, measured) if silent else None
+def _claim(verdict: Verdict, look: MeasuredClaim, withdrawn: LiveSkill | None, measured: MeasuredSkill) -> Claim:
+    has_none = look.model is None or withdrawn is not None or verdict.verdict == ABSTAINED
+    probability = None if has_none or look.model is None else round(apply(look.model, verdict), _DECIMALS)
+    reason = _reason(verdict, look, withdrawn, measured) if has_none else None
     return Claim(
         days=look.days,
         target=look.target,
@@ -87,7 +87,7 @@ def _groups(verdict: Verdict) -> Iterator[float]:
         yield sum(contributions[rule] for rule in group.rules)
 
 
-def _reason(verdict: Verdict, look: Look, withdrawn: LiveSkill | None, measured: Measured) -> str:
+def _reason(verdict: Verdict, look: MeasuredClaim, withdrawn: LiveSkill | None, measured: MeasuredSkill) -> str:
     if verdict.verdict == ABSTAINED:
         return "An abstention claims nothing."
     if withdrawn is not None:
@@ -102,6 +102,6 @@ def _reason(verdict: Verdict, look: Look, withdrawn: LiveSkill | None, measured:
     )
 
 
-def _followed(verdict: Verdict, look: Look, measured: Measured) -> Followed:
+def _followed(verdict: Verdict, look: MeasuredClaim, measured: MeasuredSkill) -> OutcomeRate:
     key = (look.ruleset, verdict.verdict, look.target, look.days)
     return next(row for row in measured.followed if (row.ruleset, row.verdict, row.target, row.days) == key)

@@ -1,13 +1,13 @@
-"""From what is known to a verdict. Pure: no I/O, no clock, no chance; the same inputs give the same bytes."""
+"""The verdict on given inputs. Pure: the same inputs give the same bytes."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from service.verdict.identity import identify
-from service.verdict.rules import Finding, apply, weigh
+from service.verdict.rules import RuleResult, apply, format_figure, weigh
 from service.verdict.ruleset import CURRENT, RuleSet
-from service.verdict.tables import TablesV2, Trust, row_of
-from service.verdict.wording import show
+from service.verdict.tables import ConfidenceRules, RuleTablesV2, matching_row
+from service.wire.canonical import canonical
 from service.wire.verdict import Confidence, ConfidenceBasis, Label, Sources, SourceState, Verdict, VerdictInputs
 
 _DECIMALS: Final = 4
@@ -21,12 +21,11 @@ _SPOKEN: Final = {
 
 
 class _Basis(NamedTuple):
-    """What confidence follows from, exact.
+    """Unrounded inputs of confidence.
 
-    `coverage` is the share of the weight whose input is known, 0 to 1, stale inputs at half. `agreement`, 0 to 1, says
-    how much of what the groups of evidence say points one way, at the least: the `missing` weight counts as if it said
-    the contrary, or confidence would rise whenever a rule that disagrees falls silent. `speaks` is whether any group
-    points either way; where everything is known and none does, nothing disagrees.
+    `coverage` is the share of the weight whose input is known, 0 to 1; stale inputs count half. `agreement`, 0 to 1, is
+    the least share of the evidence that points one way. The `missing` weight counts against it; otherwise confidence
+    would rise when a rule that disagrees loses its input. `speaks` is whether any group points either way.
     """
 
     coverage: float
@@ -39,15 +38,14 @@ def decide(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> Verdict:
     """Judge a coin by a rule set.
 
     Args:
-        inputs: What is known of it; finite numbers only.
-        rules: The rule set. Only the current one issues new verdicts; others are for recomputing.
+        inputs: Inputs of the verdict; finite numbers only.
+        rules: The rule set. New verdicts use the current one, replays use others.
 
     Returns:
-        The verdict. `evidence` has a sentence for each rule, in their order, then what they add up to, then what
-        confidence rests on.
+        The verdict. `evidence` has one sentence for each rule, in order, then the sum, then the basis of confidence.
 
     Raises:
-        ValueError: If the inputs hold what JSON cannot say (not finite numbers, half a surrogate pair).
+        ValueError: If JSON cannot hold the inputs (numbers that are not finite, half a surrogate pair).
     """
     tables = rules.tables
     findings = [apply(tables, rule, inputs, index) for index, rule in enumerate(tables.rules)]
@@ -56,10 +54,10 @@ def decide(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> Verdict:
     groups = {group.name: sum(points[rule] for rule in group.rules) for group in rules.groups}
     exact = _basis(rules, findings, groups)
     lacking = list(_lacking(tables.trust, inputs, exact.coverage))
-    verdict: Label = "insufficient-evidence" if lacking else row_of(tables.grades, score).verdict
+    verdict: Label = "insufficient-evidence" if lacking else matching_row(tables.grades, score).verdict
     confidence, why = _confidence(tables.trust, inputs.sources, exact, abstains=bool(lacking))
     basis = ConfidenceBasis(round(exact.coverage, _DECIMALS), round(exact.agreement, _DECIMALS), why)
-    named = groups if isinstance(tables, TablesV2) else {}
+    named = groups if isinstance(tables, RuleTablesV2) else {}
     evidence = [*(finding.sentence for finding in findings), _sum_up(verdict, score, lacking, named), why]
     applied = [finding.applied for finding in findings]
     output = {
@@ -93,10 +91,10 @@ def grade(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> tuple[Label, float
     score = sum(contribution for _, contribution, _ in weighed)
     coverage = sum(weight * covered for weight, _, covered in weighed) / rules.weight
     lacks = any(True for _ in _lacking(tables.trust, inputs, coverage))
-    return "insufficient-evidence" if lacks else row_of(tables.grades, score).verdict, score
+    return "insufficient-evidence" if lacks else matching_row(tables.grades, score).verdict, score
 
 
-def _basis(rules: RuleSet, findings: Sequence[Finding], groups: Mapping[str, float]) -> _Basis:
+def _basis(rules: RuleSet, findings: Sequence[RuleResult], groups: Mapping[str, float]) -> _Basis:
     weighed = list(zip(rules.tables.rules, findings, strict=True))
     covered = sum(rule.weight * finding.covered for rule, finding in weighed)
     missing = sum(rule.weight for rule, finding in weighed if not finding.covered)
@@ -105,8 +103,8 @@ def _basis(rules: RuleSet, findings: Sequence[Finding], groups: Mapping[str, flo
     return _Basis(covered / rules.weight, agreement, missing, bool(said))
 
 
-def _lacking(trust: Trust, inputs: VerdictInputs, coverage: float) -> Iterator[str]:
-    """What is missing for a verdict to be given at all."""
+def _lacking(trust: ConfidenceRules, inputs: VerdictInputs, coverage: float) -> Iterator[str]:
+    """What is missing for a verdict."""
     risk = inputs.raw.risk
     if risk is None or risk.price is None:
         yield "the price is not known"
@@ -124,7 +122,7 @@ def _sum_up(verdict: Label, score: float, lacking: Sequence[str], groups: Mappin
     return f"{counted}Together that is {score:+.2f} on a scale from -4 to +4: {verdict}."
 
 
-def _confidence(trust: Trust, sources: Sources, exact: _Basis, *, abstains: bool) -> tuple[Confidence, str]:
+def _confidence(trust: ConfidenceRules, sources: Sources, exact: _Basis, *, abstains: bool) -> tuple[Confidence, str]:
     levels = [level.confidence for level in trust.levels]
     alone = next(at for at, level in enumerate(trust.levels) if exact.agreement >= level.agreement)
     reasons = [*_thin(trust, exact.coverage), *_unwell(sources)]
@@ -148,7 +146,7 @@ def _points(exact: _Basis) -> str:
     return f"{_share(exact.agreement)} of what it says points one way"
 
 
-def _thin(trust: Trust, coverage: float) -> Iterator[str]:
+def _thin(trust: ConfidenceRules, coverage: float) -> Iterator[str]:
     for bound in (trust.half, trust.full):
         if coverage < bound:
             yield f"less than {_share(bound)} is at hand"
@@ -163,8 +161,26 @@ def _unwell(sources: Sources) -> Iterator[str]:
 
 
 def _share(share: float) -> str:
-    return f"{show(share * _PERCENT)} %"
+    return f"{format_figure(share * _PERCENT)} %"
 
 
 def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+
+
+def identify(inputs: VerdictInputs, output: Mapping[str, object], rules: bytes) -> str:
+    """SHA-256, in hex, over the RFC 8785 form of inputs, rule set and output.
+
+    The whole tables enter, not only their name, so two verdicts with one id were judged by the same rules.
+
+    Args:
+        inputs: Inputs of the verdict.
+        output: `verdict, score, confidence, confidence_basis, evidence, rules`.
+        rules: Canonical JSON of the rule set's tables.
+
+    Raises:
+        ValueError: If a number is not finite or a text holds half a surrogate pair.
+    """
+    # Insert the prepared form of the tables at its place in the order of keys: encoding it again takes longer.
+    form = b'{"inputs":%b,"output":%b,"ruleset":%b}' % (canonical(inputs), canonical(output), rules)
+    return hashlib.sha256(form).hexdigest()

@@ -1,13 +1,13 @@
-"""The verdict and score of many coins at once, without evidence, from memory. Nothing is written to the ledger."""
+"""Verdict and score of many coins at once, from memory, without evidence. The ledger does not change."""
 
 from typing import Final, NamedTuple
 
 from service.clock import Clock, iso
 from service.errors import ServiceError
+from service.market.factory import MarketData
 from service.market.freshness import MOOD, Freshness
+from service.market.models import CoinView
 from service.market.momentum import PAID, Momentum
-from service.market.observed import CoinView
-from service.market.room import Market
 from service.verdict.decide import grade as grade_inputs
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
@@ -26,11 +26,11 @@ from service.wire.verdict import (
 
 _MOST_CACHED: Final = 4_096
 _NEVER: Final = iso(0)
-"""No rule reads when something was observed."""
+"""Observation time of constant inputs; no rule reads it."""
 
 
-class Read(NamedTuple):
-    """What rules read of a coin; equal values give equal grades. Null is not known."""
+class GradingInputs(NamedTuple):
+    """The values that rules read; equal values give equal grades. Null is unknown."""
 
     is_priced: bool
     trend_daily: Trend | None
@@ -52,7 +52,7 @@ class Read(NamedTuple):
         return {self.risk, self.funding, self.regime, self.sentiment} == {"fulfilled"}
 
 
-class Grade(NamedTuple):
+class CoinGrade(NamedTuple):
     """A verdict, its score, and whether all of its sources are fulfilled."""
 
     verdict: Label
@@ -60,7 +60,7 @@ class Grade(NamedTuple):
     is_complete: bool
 
 
-class Grader:
+class CoinGrader:
     """Grades coins by the current rules: the verdict and score that `signal` gives to the same inputs.
 
     Args:
@@ -68,12 +68,14 @@ class Grader:
         market: Funding and regimes.
     """
 
-    def __init__(self, clock: Clock, market: Market) -> None:
+    def __init__(self, clock: Clock, market: MarketData) -> None:
         self._clock = clock
         self._market = market
-        self._cached: dict[Read, Grade] = {}
+        self._cached: dict[GradingInputs, CoinGrade] = {}
 
-    def grade(self, coin: CoinView, mood: Mood, *, is_price_stale: bool, is_chart_stale: bool) -> tuple[Grade, Read]:
+    def grade(
+        self, coin: CoinView, mood: Mood, *, is_price_stale: bool, is_chart_stale: bool
+    ) -> tuple[CoinGrade, GradingInputs]:
         """Grade a coin.
 
         Args:
@@ -87,11 +89,11 @@ class Grader:
         if grade is None:
             if len(self._cached) >= _MOST_CACHED:
                 self._cached.clear()
-            grade = self._cached[read] = Grade(*grade_inputs(_inputs(read)), read.is_complete)
+            grade = self._cached[read] = CoinGrade(*grade_inputs(_inputs(read)), read.is_complete)
         return grade, read
 
-    def _read(self, coin: CoinView, mood: Mood, *, is_price_stale: bool, is_chart_stale: bool) -> Read:
-        """What the sources of a verdict tell of a coin, by the same limits as `sources`."""
+    def _read(self, coin: CoinView, mood: Mood, *, is_price_stale: bool, is_chart_stale: bool) -> GradingInputs:
+        """The values of a coin, by the same age limits as `sources`."""
         now_ms = self._clock.now_ms()
         paid = self._market.momentum.of(coin.symbol)
         paid_is = Freshness.GONE if paid is None else PAID.judge(paid.newest_ms, now_ms)
@@ -100,7 +102,7 @@ class Grader:
         missed = coin.price is None or is_price_stale or coin.through_ms is None or (has_trend and is_chart_stale)
         market_regime, coin_regime, regime = self._regimes(coin.symbol)
         has_stance = mood.stance is not None and MOOD.judge(mood.observed_ms, now_ms) is not Freshness.GONE
-        return Read(
+        return GradingInputs(
             coin.price is not None,
             coin.trend_daily,
             coin.trend_weekly,
@@ -134,8 +136,8 @@ def _state(*, is_stale: bool) -> SourceState:
     return "stale" if is_stale else "fulfilled"
 
 
-def _inputs(read: Read) -> VerdictInputs:
-    """Inputs of a verdict with what rules read, and constants for all else."""
+def _inputs(read: GradingInputs) -> VerdictInputs:
+    """Inputs with the given values, and constants for the rest."""
     risk = regime = funding = sentiment = None
     if read.risk != "rejected":
         price = 1.0 if read.is_priced else None

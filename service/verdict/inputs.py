@@ -1,4 +1,4 @@
-"""What was known when: the inputs of all coins, written down every quarter of an hour."""
+"""Inputs of all coins, stored every 15 minutes, for verdicts on the past."""
 
 import asyncio
 import logging
@@ -9,23 +9,23 @@ from typing import Final
 import msgspec
 
 from service.clock import DAY_MS, MINUTE_MS, Clock
-from service.market.desk import MarketDesk
-from service.market.observed import BENCHMARK
+from service.market.models import BENCHMARK
+from service.market.service import MarketService
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.verdict.fanout import Observer
-from service.verdict.recorded import Recorded
+from service.verdict.ledger import RecordedInputs
+from service.verdict.sources import InputCollector
 from service.wire.envelope import encode
 from service.wire.verdict import Sources, VerdictInputs
 
 RECORD_EVERY_S: Final = 60.0
-"""How often it is looked whether a row is due."""
+"""How often to check whether a row is due."""
 
 SLOT_MS: Final = 15 * MINUTE_MS
-"""The rhythm of rows: one in each quarter of an hour."""
+"""One row in each 15 minutes."""
 
 MOST_ROWS: Final = 4
-"""In a quarter of an hour: sources that come and go do not fill the disk."""
+"""Most rows in 15 minutes, so that sources that come and go do not fill the disk."""
 
 KEPT_MS: Final = 100 * DAY_MS
 
@@ -43,17 +43,17 @@ _log: Final = logging.getLogger("verdict.verdict")
 
 
 class InputStore:
-    """The rows of inputs. Those of another origin than the one asked about are not read.
+    """Stored rows of inputs, each bound to a dataset (`origin`).
 
     Args:
-        database: Where they are.
+        database: Holds the rows.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def record(self, origin: str, now_ms: int, inputs: Sequence[VerdictInputs]) -> None:
-        """Write down what is known now, and forget what is too old.
+        """Store a row and delete those older than `KEPT_MS`.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
@@ -66,83 +66,88 @@ class InputStore:
 
         await self._database.write(work)
 
-    async def newest(self, origin: str, symbol: str, at_ms: int) -> Recorded | None:
-        """What was known of a coin when a row was last written, at or before an instant; null where it was not there.
+    async def newest(self, origin: str, symbol: str, at_ms: int) -> RecordedInputs | None:
+        """The inputs of a coin in the newest row at or before an instant; null if it was not listed then.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
 
-        def look(connection: Connection) -> Recorded | None:
+        def look(connection: Connection) -> RecordedInputs | None:
             row = connection.execute(_NEWEST, (origin, at_ms)).fetchone()
             return None if row is None else _find(symbol, *row)
 
         return await self._database.inspect(look)
 
     async def count(self, origin: str, since_ms: int, until_ms: int) -> int:
-        """How many rows were written between two instants, both included."""
+        """Number of rows between two instants, both included."""
         ((rows,),) = await self._database.read(_COUNT, (origin, since_ms, until_ms))
         return int(rows)
 
     async def since(self, origin: str) -> int | None:
-        """When the first row was written that is still kept; null where there is none."""
+        """Time of the first stored row; null if there is none."""
         ((first_ms,),) = await self._database.read(_FIRST, (origin,))
         return None if first_ms is None else int(first_ms)
 
 
-class Recorder:
-    """Writes rows, in the process that leads.
+class InputRecorder:
+    """Writes rows. Runs in the leader.
 
-    One is due in every quarter of an hour, and as soon as BTC's sources stand otherwise than in the row before: so that
-    what was known while they were down, or had not told yet, is not taken for what was known once they were up.
+    A row is due every 15 minutes, and as soon as the states of BTC's sources change: the inputs of an outage must not
+    count for the minutes after it.
 
     Args:
-        clock: Dates rows.
-        store: Where they are written.
-        observer: Knows the inputs.
-        market: Knows which history they tell of.
-        origin: Which history the upstreams tell at this moment; a replay's changes at midnight.
+        clock: The time.
+        store: Rows are stored here.
+        collector: Collects inputs.
+        market: The dataset in memory.
+        origin: The current dataset of the upstreams; that of a replay changes at midnight.
     """
 
     def __init__(
-        self, clock: Clock, store: InputStore, observer: Observer, market: MarketDesk, origin: Callable[[], str]
+        self,
+        clock: Clock,
+        store: InputStore,
+        collector: InputCollector,
+        market: MarketService,
+        origin: Callable[[], str],
     ) -> None:
         self._clock = clock
         self._store = store
-        self._observer = observer
+        self._collector = collector
         self._market = market
         self._origin = origin
-        self._stood: Sources | None = None
+        self._last_sources: Sources | None = None
 
     async def round(self) -> None:
         """Write a row if one is due.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if the store could not be used; the row is due still.
+            ServiceError: `UNAVAILABLE` if the store could not be used; the row stays due.
         """
         origin, now_ms = self._origin(), self._clock.now_ms()
         if self._market.state.origin != origin:
             return
         rows = await self._store.count(origin, now_ms // SLOT_MS * SLOT_MS, now_ms)
-        stands = (await self._observer.observe(BENCHMARK)).sources
-        if rows and (rows >= MOST_ROWS or self._stood in {None, stands}):
-            self._stood = self._stood or stands
+        states = (await self._collector.collect(BENCHMARK)).sources
+        if rows and (rows >= MOST_ROWS or self._last_sources in {None, states}):
+            self._last_sources = self._last_sources or states
             return
-        inputs = await self._observer.observe_all()
-        if self._market.state.origin == origin:  # what was observed is of the history that the market tells
+        inputs = await self._collector.collect_all()
+        if self._market.state.origin == origin:
             await self._store.record(origin, self._clock.now_ms(), inputs)
-            self._stood = stands
+            self._last_sources = states
 
 
 def _deflate(inputs: Sequence[VerdictInputs]) -> bytes:
     return zlib.compress(encode(inputs))
 
 
-def _find(symbol: str, recorded_ms: int, body: bytes) -> Recorded | None:
-    """A coin in a row; null where it was not listed then, or where another version of this service wrote the row."""
+def _find(symbol: str, recorded_ms: int, body: bytes) -> RecordedInputs | None:
+    """A coin in a row; null if it was not listed, or if another version of the service wrote the row."""
     try:
         rows = _read(zlib.decompress(body))
     except msgspec.MsgspecError:
-        _log.warning("inputs of another version are not read", extra={"recorded_ms": recorded_ms})
+        _log.warning("Stored inputs of another version were skipped", extra={"recorded_ms": recorded_ms})
         return None
-    return next((Recorded(recorded_ms, inputs) for inputs in rows if inputs.symbol == symbol), None)
+    return next((RecordedInputs(recorded_ms, inputs) for inputs in rows if inputs.symbol == symbol), None)

@@ -1,11 +1,12 @@
-"""The ledger: every verdict, written down before anybody can know how it turns out, each entry chained to the last."""
+"""The ledger: every verdict, appended before its outcome is known, chained to the entry before by its hash."""
 
 import asyncio
 import logging
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -14,19 +15,26 @@ from service.clock import DAY_MS, HOUR_MS
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
-from service.verdict.recorded import Recorded
 from service.verdict.ruleset import claimed
 from service.wire.canonical import canonical
 from service.wire.verdict import Label, Verdict, VerdictInputs
 
+
+class RecordedInputs(NamedTuple):
+    """Inputs of a coin and when they were stored (epoch ms UTC). The inputs hold their own observation times."""
+
+    recorded_ms: int
+    inputs: VerdictInputs
+
+
 Kind = Literal["asked", "daily"]
 
 HORIZONS: Final = (1, 3, 7)
-"""After how many days it is looked how a verdict turned out."""
+"""Days after which a verdict is scored."""
 
 ABSTAINED: Final[Label] = "insufficient-evidence"
 GENESIS: Final = "0" * 64
-"""What the first entry follows."""
+"""The hash before the first entry."""
 
 _REMEMBERED: Final = 4_096
 
@@ -34,7 +42,12 @@ COLUMNS: Final = (
     "seq", "kind", "day", "origin", "symbol", "issued_ms", "verdict_id", "verdict", "score", "confidence",
     "probability_up", "price", "body",
 )  # fmt: skip
-"""What of an entry is hashed, by these names; `body` as its digest."""
+"""The hashed columns of an entry; `body` enters as its digest."""
+
+THOUSANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {f"K{coin}": coin for coin in ("BONK", "DOGS", "FLOKI", "LUNC", "NEIRO", "PEPE", "SHIB")}
+)
+"""Tickers of entries from before prices were of single coins: a thousand of another ticker's coin."""
 
 _HEAD: Final = "SELECT seq, hash FROM verdict_ledger ORDER BY seq DESC LIMIT 1"
 _ASKED: Final = "SELECT seq, hash FROM verdict_ledger WHERE kind = 'asked' AND origin = ? AND verdict_id = ?"
@@ -56,15 +69,15 @@ _read_inputs: Final = msgspec.json.Decoder(VerdictInputs).decode
 _log: Final = logging.getLogger("verdict.verdict")
 
 
-class Head(msgspec.Struct, frozen=True):
-    """How long the ledger was once an entry had been written, and that entry's hash: who keeps both can prove it."""
+class LedgerHead(msgspec.Struct, frozen=True):
+    """Length of the ledger and hash of its last entry. A saved head proves the entries before it."""
 
     entries: int = 0
     hash: str = GENESIS
 
 
-class Entry(NamedTuple):
-    """A verdict ready to be written: all of its row that does not depend on the rows before."""
+class LedgerEntry(NamedTuple):
+    """A row of the ledger without the columns that depend on earlier rows."""
 
     kind: Kind
     day: int | None
@@ -81,9 +94,9 @@ class Entry(NamedTuple):
     """Canonical JSON of the whole verdict."""
 
 
-def prepare(kind: Kind, day: int | None, origin: str, verdict: Verdict, issued_ms: int) -> Entry:
-    """Make an entry of a verdict."""
-    return Entry(
+def create_entry(kind: Kind, day: int | None, origin: str, verdict: Verdict, issued_ms: int) -> LedgerEntry:
+    """Create the entry of a verdict."""
+    return LedgerEntry(
         kind,
         day,
         origin,
@@ -104,7 +117,7 @@ def price_of(verdict: Verdict) -> float | None:
     return None if verdict.raw.risk is None else verdict.raw.risk.price
 
 
-def link(previous: str, columns: Sequence[object]) -> str:
+def chain_hash(previous: str, columns: Sequence[object]) -> str:
     """The hash of an entry.
 
     Args:
@@ -115,71 +128,71 @@ def link(previous: str, columns: Sequence[object]) -> str:
 
 
 def digest_body(body: bytes) -> str:
-    """What stands for a body in the hash of its entry, so that the hash does not depend on how it was deflated."""
+    """The digest of a body in the hash of its entry. It does not depend on the compression of the body."""
     return sha256(body).hexdigest()
 
 
-def read_head(connection: Connection) -> Head:
-    """The ledger's length and head."""
-    return Head(*(connection.execute(_HEAD).fetchone() or ()))
+def read_head(connection: Connection) -> LedgerHead:
+    """Length and last hash of the ledger."""
+    return LedgerHead(*(connection.execute(_HEAD).fetchone() or ()))
 
 
 class Ledger:
-    """Appends verdicts; several processes append to one ledger.
+    """Appends verdicts and reads them back. Several processes append to one ledger.
 
     Args:
-        database: Where it is.
+        database: Holds the ledger.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._issued: OrderedDict[tuple[str, str], Head] = OrderedDict()
+        self._issued: OrderedDict[tuple[str, str], LedgerHead] = OrderedDict()
 
-    async def issue(self, origin: str, verdict: Verdict, now_ms: int) -> Head:
-        """Write down a verdict that somebody asked for; it is durable when this returns.
+    async def issue(self, origin: str, verdict: Verdict, now_ms: int) -> LedgerHead:
+        """Append a requested verdict. It is durable when this returns.
 
-        A verdict is written once, however often and by however many processes it is issued. So is an abstention, which
-        claims nothing and costs nothing: once an hour for a coin, whatever it was made of.
+        A verdict is appended once, whichever processes issue it. An abstention is appended once an hour per coin: it
+        claims nothing and costs nothing.
 
         Args:
-            origin: The history it was made from.
-            verdict: The verdict, of what is known now. One of what was known before is no new verdict.
+            origin: The dataset of its inputs.
+            verdict: A verdict on the inputs of now.
             now_ms: Wall time, epoch milliseconds UTC.
 
         Returns:
-            The ledger's length and head as of this entry: the same each time. Of an abstention, as of the hour's first.
+            The head as of this entry, the same for each call; for an abstention, as of the first one of the hour.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if it could not be written: then the verdict must not be answered.
+            ServiceError: `UNAVAILABLE` if it could not be written. Do not answer the verdict then.
         """
         key = (origin, verdict.verdict_id)
         known = self._issued.get(key)
         if known is None:
-            entry = prepare("asked", None, origin, verdict, now_ms)
-            known = await self._database.write(lambda connection: _ask(connection, entry))
+            entry = create_entry("asked", None, origin, verdict, now_ms)
+            known = await self._database.write(lambda connection: _append_once(connection, entry))
             self._issued[key] = known
             if len(self._issued) > _REMEMBERED:
                 self._issued.popitem(last=False)
         return known
 
     async def issue_day(self, origin: str, day: int, verdicts: Sequence[Verdict], now_ms: int) -> bool:
-        """Write down a day's verdicts, abstentions too, all or none.
+        """Append the verdicts of a day, abstentions included, all or none.
 
         Args:
-            origin: The history they were made from.
+            origin: The dataset of their inputs.
             day: The published day, counted from 1970-01-01 UTC.
             verdicts: One for each listed coin.
             now_ms: Wall time, epoch milliseconds UTC.
 
         Returns:
-            Whether they were written now; false where the day has its verdicts already.
+            False if the day already has its verdicts.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if they could not be written; nothing of them is.
+            ServiceError: `UNAVAILABLE` if they could not be written.
         """
 
-        def make() -> list[Entry]:
-            return [prepare("daily", day, origin, verdict, now_ms) for verdict in verdicts]
+        def make() -> list[LedgerEntry]:
+            return [create_entry("daily", day, origin, verdict, now_ms) for verdict in verdicts]
 
         entries = await asyncio.to_thread(make)
 
@@ -191,24 +204,24 @@ class Ledger:
 
         return await self._database.write(work)
 
-    async def is_told(self, origin: str, day: int) -> bool:
+    async def has_day(self, origin: str, day: int) -> bool:
         """Whether a published day has its verdicts."""
         return bool(await self._database.read(_TOLD, (origin, day)))
 
-    async def head(self) -> Head:
-        """The ledger's length and head now."""
-        return Head(*rows[0]) if (rows := await self._database.read(_HEAD)) else Head()
+    async def head(self) -> LedgerHead:
+        """The current head."""
+        return LedgerHead(*rows[0]) if (rows := await self._database.read(_HEAD)) else LedgerHead()
 
-    async def inputs_before(self, origin: str, symbol: str, at_ms: int) -> Recorded | None:
-        """What the newest verdict of a coin, issued at or before an instant, was made of.
+    async def inputs_before(self, origin: str, symbol: str, at_ms: int) -> RecordedInputs | None:
+        """The inputs of the newest verdict of a coin issued at or before an instant.
 
-        Null if there is none, or if another version of this service issued it from inputs that this one cannot read.
+        Null if there is none, or if another version of the service wrote them in a form that this one cannot read.
         """
         rows = await self._database.read(_NEWEST, (origin, symbol, at_ms))
         try:
-            return Recorded(rows[0][0], _read_inputs(zlib.decompress(rows[0][1]))) if rows else None
+            return RecordedInputs(rows[0][0], _read_inputs(zlib.decompress(rows[0][1]))) if rows else None
         except msgspec.MsgspecError:
-            _log.warning("inputs of another version are not read", extra={"recorded_ms": rows[0][0]})
+            _log.warning("Stored inputs of another version were skipped", extra={"recorded_ms": rows[0][0]})
             return None
 
     async def since(self, origin: str, symbol: str) -> int | None:
@@ -217,21 +230,21 @@ class Ledger:
         return None if first_ms is None else int(first_ms)
 
 
-def _ask(connection: Connection, entry: Entry) -> Head:
+def _append_once(connection: Connection, entry: LedgerEntry) -> LedgerHead:
     written = connection.execute(_ASKED, (entry.origin, entry.verdict_id)).fetchone()
     if written is None and entry.verdict == ABSTAINED:
         hour = entry.issued_ms - HOUR_MS, entry.issued_ms
         written = connection.execute(_ABSTAINED, (entry.origin, entry.symbol, *hour, ABSTAINED)).fetchone()
-    return _append(connection, [entry]) if written is None else Head(*written)
+    return _append(connection, [entry]) if written is None else LedgerHead(*written)
 
 
-def _append(connection: Connection, entries: Iterable[Entry]) -> Head:
-    """Chain entries to the head, which is read in this same transaction: nobody else can have moved it since."""
+def _append(connection: Connection, entries: Iterable[LedgerEntry]) -> LedgerHead:
+    """Append entries to the chain. The head is read in the same transaction, so no other process can move it."""
     head = read_head(connection)
     rows, due = [], []
     for entry in entries:
         seq, previous = head.entries + 1, head.hash
-        head = Head(seq, link(previous, (seq, *entry[:-1], digest_body(entry.body))))
+        head = LedgerHead(seq, chain_hash(previous, (seq, *entry[:-1], digest_body(entry.body))))
         rows.append((seq, *entry[:-1], zlib.compress(entry.body), previous, head.hash))
         due += [(entry.origin, due_ms(entry.issued_ms, days), seq, days) for days in HORIZONS if _is_scored(entry)]
     insert_rows(connection, _APPEND, rows)
@@ -239,8 +252,8 @@ def _append(connection: Connection, entries: Iterable[Entry]) -> Head:
     return head
 
 
-def _is_scored(entry: Entry) -> bool:
-    """An abstention claims nothing, and without a price nobody can say how a claim turned out."""
+def _is_scored(entry: LedgerEntry) -> bool:
+    """Whether an entry gets outcomes: an abstention claims nothing, and a move needs a price."""
     return entry.verdict != ABSTAINED and entry.price is not None
 
 

@@ -12,21 +12,21 @@ from msgspec import Struct, json
 from service.wire.verdict import Label, Target
 
 
-class Isotonic(Struct, frozen=True, tag="isotonic"):
+class IsotonicModel(Struct, frozen=True, tag="isotonic"):
     """From `starts[i]` of the score on the probability is `levels[i]`; below the first, `levels[0]`."""
 
     starts: list[float]
     levels: list[float]
 
 
-class Logistic(Struct, frozen=True, tag="logistic"):
+class LogisticModel(Struct, frozen=True, tag="logistic"):
     """`1 / (1 + exp(-(intercept + contributions of the groups * coefficients)))`."""
 
     intercept: float
     coefficients: list[float]
 
 
-class Bin(Struct, frozen=True):
+class ReliabilityBin(Struct, frozen=True):
     """A range of predicted probability: its share of all, the mean prediction and what was observed, 0 to 1."""
 
     share: float
@@ -34,7 +34,7 @@ class Bin(Struct, frozen=True):
     observed: float
 
 
-class Look(Struct, frozen=True):
+class MeasuredClaim(Struct, frozen=True):
     """A target and horizon (`days`) on the last fifth of the days, which were used neither to fit nor to choose.
 
     `days_seen` are these days. Rates, Brier scores and skill are shares; `skill_low` and `skill_high` bound skill at a
@@ -52,11 +52,11 @@ class Look(Struct, frozen=True):
     skill: float
     skill_low: float
     skill_high: float
-    bins: list[Bin]
-    model: Isotonic | Logistic | None
+    bins: list[ReliabilityBin]
+    model: IsotonicModel | LogisticModel | None
 
 
-class Followed(Struct, frozen=True):
+class OutcomeRate(Struct, frozen=True):
     """On what share of coins the target came true so many days after a verdict, over all recorded days.
 
     `days_seen` are the days with such verdicts, `outcomes` the coins on them; `base_rate` is the share after any
@@ -73,16 +73,16 @@ class Followed(Struct, frozen=True):
     base_rate: float
 
 
-class Measured(Struct, frozen=True):
+class MeasuredSkill(Struct, frozen=True):
     """All of it: recorded from `first_day` to `last_day` (`2025-07-25`), of so many coins, in so many `trials`."""
 
     trials: int
     first_day: str
     last_day: str
     coins: int
-    looks: list[Look]
-    followed: list[Followed]
+    looks: list[MeasuredClaim]
+    followed: list[OutcomeRate]
 
 
 FILE: Final = Path(__file__).with_name("measured.json")
-MEASURED: Final = json.decode(FILE.read_bytes(), type=Measured)
+MEASURED: Final = json.decode(FILE.read_bytes(), type=MeasuredSkill)

@@ -1,13 +1,13 @@
-"""The record of verdicts as `signal-quality` answers it."""
+"""The record of verdicts, as `signal-quality` answers it."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from service.verdict.claims import earned, withdrawal
-from service.verdict.ledger import HORIZONS, Head, Kind
-from service.verdict.measured import Look
+from service.verdict.ledger import HORIZONS, Kind, LedgerHead
+from service.verdict.measured import MeasuredClaim
 from service.verdict.ruleset import CURRENT
-from service.verdict.scorecard import LABELS, LEAST_DAYS, Pools, Scorecard, Scorecards, later
+from service.verdict.scorecard import LABELS, LEAST_DAYS, OutcomeStatistics, Scorecard, Scorecards, later
 from service.wire.quality import (
     ReliabilityTier,
     SignalValidations,
@@ -18,16 +18,19 @@ from service.wire.quality import (
 )
 
 _DECIMALS: Final = 4
-_NOTHING: Final = (Scorecard(CURRENT.label.version, [], []), Pools(Scorecard(CURRENT.label.version, [], [])))
+_NOTHING: Final = (
+    Scorecard(CURRENT.label.version, [], []),
+    OutcomeStatistics(Scorecard(CURRENT.label.version, [], [])),
+)
 
 
-def judge(scorecards: Scorecards, asset: str, head: Head) -> VerdictQuality:
-    """Say how verdicts turned out.
+def judge_verdicts(scorecards: Scorecards, asset: str, head: LedgerHead) -> VerdictQuality:
+    """The record of verdicts on a coin.
 
     Args:
-        scorecards: Both records.
+        scorecards: The live and the backtested record.
         asset: Ticker of the coin.
-        head: The ledger's, now.
+        head: Current head of the ledger.
     """
     live, backtested = scorecards.live() or _NOTHING, scorecards.backtested()
     days, right = live[1].called(asset, HORIZONS[0])
@@ -50,7 +53,7 @@ def judge(scorecards: Scorecards, asset: str, head: Head) -> VerdictQuality:
             firstDay=None,
             lastDay=None,
         ),
-        message=_say(asset, days, right, published),
+        message=_message(asset, days, right, published),
         record=VerdictRecords(
             ruleset=CURRENT.label.version,
             days_needed=LEAST_DAYS,
@@ -62,14 +65,14 @@ def judge(scorecards: Scorecards, asset: str, head: Head) -> VerdictQuality:
     )
 
 
-def _tier(published: Sequence[Look], *, enough: bool) -> ReliabilityTier:
+def _tier(published: Sequence[MeasuredClaim], *, enough: bool) -> ReliabilityTier:
     if not enough:
         return "INSUFFICIENT_DATA"
     return "VALIDATED" if published else "PRELIMINARY"
 
 
-def _say(asset: str, days: int, right: int, published: Sequence[Look]) -> str:
-    """What the live record shows, as one sentence."""
+def _message(asset: str, days: int, right: int, published: Sequence[MeasuredClaim]) -> str:
+    """The live record as one sentence."""
     if days < LEAST_DAYS:
         return (
             f"Too few live verdicts on {asset} to judge: {days} called a rise or a fall and have an outcome, and "
@@ -80,12 +83,12 @@ def _say(asset: str, days: int, right: int, published: Sequence[Look]) -> str:
     return f"{right} of {days} live verdicts on {asset} that called a rise or a fall were right a day later; {skill}."
 
 
-def _count(counted: tuple[Scorecard, Pools], asset: str) -> VerdictCounts:
+def _count(counted: tuple[Scorecard, OutcomeStatistics], asset: str) -> VerdictCounts:
     scorecard, pools = counted
     return VerdictCounts(_figures(pools), _figures(pools, symbol=asset), _figures(pools, kind="asked"), scorecard.void)
 
 
-def _figures(pools: Pools, kind: Kind = "daily", symbol: str | None = None) -> list[VerdictFigures]:
+def _figures(pools: OutcomeStatistics, kind: Kind = "daily", symbol: str | None = None) -> list[VerdictFigures]:
     rows = [(label, days, pools.figures(label, days, kind, symbol)) for label in LABELS for days in HORIZONS]
     return [
         VerdictFigures(

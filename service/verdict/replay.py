@@ -1,4 +1,4 @@
-"""Recompute a saved verdict from its own inputs, and say where the saved one differs. Pure."""
+"""Recomputes a saved verdict from its own inputs and lists the differences."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,42 +12,42 @@ from service.wire.verdict import Ruleset, Verdict, VerdictInputs
 
 _RECORD_OF_VERSION_1: Final = "track_record"
 NOT_JUDGED: Final = frozenset({"claims", "record", _RECORD_OF_VERSION_1})
-"""Fields of an answer that are no part of the verdict. What version 1 claimed of the score is checked all the same."""
+"""Fields of an answer outside the verdict. The claim of version 1 is checked nevertheless."""
 
 _CLAIM: Final = "probability_up"
 _NOTHING: Final = object()
 
 
 class ReplayError(Exception):
-    """What was saved cannot be recomputed; the message says why."""
+    """The saved verdict cannot be recomputed; the message says why."""
 
 
 class Difference(NamedTuple):
-    """A field (`rules[2].contribution`) whose saved value is not the recomputed one, both as JSON writes them."""
+    """A field (`rules[2].contribution`) whose saved and recomputed values differ; both as JSON."""
 
     field: str
     saved: str
     recomputed: str
 
 
-class Replay(NamedTuple):
-    """The verdict as recomputed, and every difference of the saved one from it; none means that they are the same."""
+class VerdictReplay(NamedTuple):
+    """The recomputed verdict and the differences of the saved one from it."""
 
     verdict: Verdict
     differences: list[Difference]
 
 
-def replay(saved: Mapping[str, object]) -> Replay:
+def replay(saved: Mapping[str, object]) -> VerdictReplay:
     """Recompute a verdict by its own rule set and compare every field of it, its identity included.
 
     Args:
-        saved: A verdict as JSON says it, with or without its claims and its record.
+        saved: A verdict decoded from JSON, with or without claims and record.
 
     Returns:
-        What its inputs give, and where it differs from that.
+        The recomputed verdict and the differences.
 
     Raises:
-        ReplayError: If it is no verdict, or one of a rule set that this program does not have.
+        ReplayError: If it is not a verdict, or this program does not have its rule set.
     """
     try:
         ruleset = msgspec.convert(saved.get("ruleset"), Ruleset)
@@ -66,7 +66,7 @@ def replay(saved: Mapping[str, object]) -> Replay:
         raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
     expected = msgspec.to_builtins(verdict)
     compared = {name: value for name, value in saved.items() if name not in NOT_JUDGED}
-    return Replay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])
+    return VerdictReplay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])
 
 
 def _claim(saved: Mapping[str, object], verdict: Verdict) -> Iterator[Difference]:
@@ -92,7 +92,7 @@ def _item(items: list[object], at: int) -> object:
 
 
 def _same(saved: object, expected: object) -> bool:
-    """Whether JSON means the same by both: 1 and 1.0 are one number there, and true is none."""
+    """Whether two JSON values are equal: 1 equals 1.0, and true is not a number."""
     if isinstance(saved, bool) or isinstance(expected, bool):
         return saved is expected
     return saved == expected

@@ -1,16 +1,16 @@
-"""The published rule sets. Verdicts are issued by the current one; those of every other one can be recomputed."""
+"""The published rule sets. The current one issues verdicts; older ones recompute theirs."""
 
 from typing import Final, NamedTuple
 
 from service.verdict.rules_v1 import TABLES_V1
 from service.verdict.rules_v2 import TABLES_V2
-from service.verdict.tables import Group, Tables
+from service.verdict.tables import RuleGroup, RuleTables
 from service.wire.canonical import canonical, digest
 from service.wire.verdict import Ruleset, Verdict
 
 
 class RuleSet(NamedTuple):
-    """A rule set, with what every verdict needs of it.
+    """A rule set with prepared values.
 
     Attributes:
         tables: The rules.
@@ -20,14 +20,14 @@ class RuleSet(NamedTuple):
         weight: The sum of all rules' weights.
     """
 
-    tables: Tables
+    tables: RuleTables
     label: Ruleset
     form: bytes
-    groups: tuple[Group, ...]
+    groups: tuple[RuleGroup, ...]
     weight: float
 
 
-def _publish(tables: Tables) -> RuleSet:
+def _publish(tables: RuleTables) -> RuleSet:
     label = Ruleset(tables.name, tables.version, digest(tables))
     return RuleSet(tables, label, canonical(tables), tables.evidence(), sum(rule.weight for rule in tables.rules))
 

@@ -1,10 +1,9 @@
-"""What became of past verdicts: sums over their outcomes, the figures made of them, and the words for these.
+"""Outcomes of past verdicts: sums, rates with intervals, and sentences.
 
-Pure: no I/O, no clock. A verdict's outcome is judged on its move, the price's change in percent to four decimals: a
-bullish verdict was right where it is above zero, a bearish one where it is below, a neutral one where it stayed within
-the bound of its horizon. Coins move together, so the 95 % interval of a hit rate treats the outcomes of a day as one
-cluster (Liang and Zeger, Biometrika 73, 1986); its variance is multiplied by the horizon in days, since the outcomes of
-neighbouring days overlap.
+Pure: no I/O, no clock. A bullish verdict is right if the price is higher after the horizon, a bearish one if it is
+lower, a neutral one if it moved less than the bound of the horizon. Coins move together, so the 95 % interval of a hit
+rate treats the outcomes of a day as one cluster (Liang and Zeger, Biometrika 73, 1986). Outcomes of neighboring days
+overlap, so the variance is multiplied by the horizon in days.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,36 +12,36 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from service.market.shelf import Drawer, Kept
-from service.verdict.ledger import ABSTAINED, HORIZONS, Head, Kind
-from service.wire.verdict import HorizonRecord, Label, Outcomes, Record, Target, Verdict
+from service.storage.documents import Document, DocumentState
+from service.verdict.ledger import ABSTAINED, HORIZONS, Kind, LedgerHead
+from service.wire.verdict import HorizonRecord, Label, Outcomes, Target, TrackRecord, Verdict
 
 SCORECARD: Final = "verdict.scorecard"
-"""The name of the document that counts the ledger."""
+"""Name of the document with the count of the ledger."""
 
 BACKTEST: Final = "verdict.backtest"
-"""The name of the document that counts recomputed verdicts."""
+"""Name of the document with the count of recomputed verdicts."""
 
 LEAST_DAYS: Final = 60
-"""Days of verdicts under which nothing is said."""
+"""Fewest days of verdicts for which rates are published."""
 
 FLAT_PCT: Final[Mapping[int, float]] = {1: 2.0, 3: 3.5, 7: 5.0}
-"""How far a price may move, either way, and still be neutral: percent, by days."""
+"""Largest move of a neutral outcome in percent, by horizon in days."""
 
 LABELS: Final[tuple[Label, ...]] = ("strong-bull", "bull", "neutral", "bear", "strong-bear")
-"""The verdicts that say something."""
+"""Verdicts that are scored."""
 
 SIDES: Final[Mapping[Label, int]] = {"strong-bull": 1, "bull": 1, "neutral": 0, "bear": -1, "strong-bear": -1}
-"""Which way a price has to go for a verdict to be right."""
+"""Direction of the price for which a verdict is right."""
 
 _Z: Final = 1.96
 _DECIMALS: Final = 4
 
 
-class Tally(Struct, frozen=True):
-    """Sums over outcomes: how many there are, how many went up, down, and neither far; of moves (percent).
+class OutcomeSums(Struct, frozen=True):
+    """Sums over outcomes: their number, those that rose, fell, stayed flat, and the sum of moves (percent).
 
-    `flats` overlaps with both `ups` and `downs`.
+    `flats` overlaps with `ups` and `downs`.
     """
 
     outcomes: int = 0
@@ -51,9 +50,9 @@ class Tally(Struct, frozen=True):
     flats: int = 0
     moves: float = 0.0
 
-    def plus(self, other: "Tally") -> "Tally":
-        """Both together."""
-        return Tally(
+    def plus(self, other: "OutcomeSums") -> "OutcomeSums":
+        """The sum of both."""
+        return OutcomeSums(
             self.outcomes + other.outcomes,
             self.ups + other.ups,
             self.downs + other.downs,
@@ -62,10 +61,10 @@ class Tally(Struct, frozen=True):
         )
 
 
-class Cell(Struct, frozen=True, array_like=True):
-    """The outcomes of one verdict on one coin, so many days later; those somebody asked for are not told apart by coin.
+class OutcomeCell(Struct, frozen=True, array_like=True):
+    """Sums over the outcomes of one verdict on one coin after one horizon; `symbol` is empty for requested verdicts.
 
-    The fields after `verdict` are a `Tally`'s.
+    The fields after `verdict` are those of `OutcomeSums`.
     """
 
     kind: Kind
@@ -79,7 +78,7 @@ class Cell(Struct, frozen=True, array_like=True):
     moves: float
 
 
-class Spread(Struct, frozen=True, array_like=True):
+class DaySpread(Struct, frozen=True, array_like=True):
     """Sums over the days on which a verdict was given, of all coins: with n outcomes and h hits on a day.
 
     `seen` counts the days, `squares` sums h * h, `products` h * n and `sizes` n * n.
@@ -95,7 +94,7 @@ class Spread(Struct, frozen=True, array_like=True):
 
 
 class LiveSkill(Struct, frozen=True):
-    """Skill over the base rate of a probability that was earned, on days of the ledger with their outcome.
+    """Skill of a published probability over the base rate, on days of the ledger with outcomes.
 
     Skill is 1 less the Brier score over that of the base rate. `skill_high` is its one-sided 95 % upper bound, from a
     bootstrap over blocks of days.
@@ -114,23 +113,22 @@ class LiveSkill(Struct, frozen=True):
 
 
 class Scorecard(Struct, frozen=True):
-    """All outcomes of one history and of verdicts by one version of the rules, made by the leader.
+    """All outcomes of one dataset and one version of the rules, counted by the leader.
 
-    `skills` has the claims that were earned and have 60 live days. `void` counts outcomes without a recorded price.
+    `skills` has published claims with 60 live days or more. `void` counts outcomes without a recorded price.
     """
 
     ruleset: int
-    cells: list[Cell]
-    spreads: list[Spread]
+    cells: list[OutcomeCell]
+    spreads: list[DaySpread]
     skills: list[LiveSkill] = []
     void: int = 0
 
 
 class Figures(NamedTuple):
-    """What outcomes say: rates 0 to 1, the mean move in percent; null below 60 days.
+    """Rates of outcomes, 0 to 1, and the mean move in percent; null below 60 days.
 
-    `base_rate` is how often what the verdict says came true of all daily verdicts' coins; `compared`, how many those
-    are.
+    `base_rate` is the rate over the coins of all daily verdicts, of which there are `compared`.
     """
 
     outcomes: int
@@ -147,31 +145,31 @@ _Key: TypeAlias = tuple[Kind, str | None, int, Label | None]
 """Kind, coin (null: all), days, verdict (null: all)."""
 
 
-class Pools:
-    """Outcomes by kind, coin, horizon and verdict, and all of each.
+class OutcomeStatistics:
+    """Sums of a scorecard by kind, coin, horizon and verdict, and totals.
 
     Args:
-        scorecard: The parts.
+        scorecard: The counted outcomes.
     """
 
     def __init__(self, scorecard: Scorecard) -> None:
-        self._tallies: dict[_Key, Tally] = {}
+        self._tallies: dict[_Key, OutcomeSums] = {}
         self._spreads = {(found.kind, found.days, found.verdict): found for found in scorecard.spreads}
         for cell in scorecard.cells:
-            part = Tally(cell.outcomes, cell.ups, cell.downs, cell.flats, cell.moves)
+            part = OutcomeSums(cell.outcomes, cell.ups, cell.downs, cell.flats, cell.moves)
             for symbol in (None, cell.symbol):
                 for verdict in (None, cell.verdict):
                     key: _Key = (cell.kind, symbol, cell.days, verdict)
                     self._tallies[key] = self._tally(*key).plus(part)
 
     def figures(self, verdict: Label, days: int, kind: Kind = "daily", symbol: str | None = None) -> Figures:
-        """What the outcomes of a verdict say.
+        """Rates of one verdict.
 
         Args:
-            verdict: Which.
-            days: How much later.
-            kind: Whose verdicts.
-            symbol: Of this coin alone; null is all coins.
+            verdict: The verdict.
+            days: The horizon.
+            kind: Daily or requested verdicts.
+            symbol: One coin; null for all coins.
         """
         own, compared = self._tally(kind, symbol, days, verdict), self._tally("daily", symbol, days, None)
         hits, spread = _hits(own, verdict), self._spread(own, verdict, days, kind, symbol)
@@ -191,109 +189,109 @@ class Pools:
         )
 
     def called(self, symbol: str, days: int) -> tuple[int, int]:
-        """How many daily verdicts on a coin called a rise or a fall and have an outcome, and how many were right."""
+        """Number of daily bullish and bearish verdicts on a coin with an outcome, and how many were right."""
         sided = [(label, self._tally("daily", symbol, days, label)) for label, side in SIDES.items() if side]
         return sum(found.outcomes for _, found in sided), sum(_hits(found, label) for label, found in sided)
 
-    def _tally(self, kind: Kind, symbol: str | None, days: int, verdict: Label | None) -> Tally:
-        return self._tallies.get((kind, symbol, days, verdict), Tally())
+    def _tally(self, kind: Kind, symbol: str | None, days: int, verdict: Label | None) -> OutcomeSums:
+        return self._tallies.get((kind, symbol, days, verdict), OutcomeSums())
 
-    def _spread(self, own: Tally, verdict: Label, days: int, kind: Kind, symbol: str | None) -> Spread:
-        """Of one coin there is one daily verdict a day, so that its days are its outcomes."""
+    def _spread(self, own: OutcomeSums, verdict: Label, days: int, kind: Kind, symbol: str | None) -> DaySpread:
+        """The sums by day; one coin has one daily verdict a day, so its days are its outcomes."""
         if symbol is None:
-            return self._spreads.get((kind, days, verdict), Spread(kind, days, verdict, 0, 0, 0, 0))
+            return self._spreads.get((kind, days, verdict), DaySpread(kind, days, verdict, 0, 0, 0, 0))
         hits = _hits(own, verdict)
-        return Spread(kind, days, verdict, own.outcomes, hits, hits, own.outcomes)
+        return DaySpread(kind, days, verdict, own.outcomes, hits, hits, own.outcomes)
 
 
 class Scorecards:
-    """Tells the record of a verdict, from memory.
+    """The live and the backtested record, from memory.
 
     Args:
-        live: Where the count of the ledger is kept.
-        backtested: Where the count of recomputed verdicts is kept.
-        origin: Which history is told at this moment: outcomes of another one say nothing of it.
+        live: Document with the count of the ledger.
+        backtested: Document with the count of recomputed verdicts.
+        origin: The current dataset; counts of others are not used.
     """
 
-    def __init__(self, live: Drawer[Scorecard], backtested: Drawer[Scorecard], origin: Callable[[], str]) -> None:
+    def __init__(self, live: Document[Scorecard], backtested: Document[Scorecard], origin: Callable[[], str]) -> None:
         self._origin = origin
-        self._live = _Counted(live)
-        self._backtested = _Counted(backtested)
-        self._told: dict[str, tuple[object, Record]] = {}
+        self._live = _ScorecardCache(live)
+        self._backtested = _ScorecardCache(backtested)
+        self._records: dict[str, tuple[object, TrackRecord]] = {}
 
-    def track(self, verdict: Verdict, head: Head) -> Record:
-        """What became of verdicts like this one.
+    def track(self, verdict: Verdict, head: LedgerHead) -> TrackRecord:
+        """The record of verdicts like this one.
 
         Args:
             verdict: The verdict.
-            head: The ledger's as of its entry.
+            head: Head of the ledger as of its entry.
 
         Returns:
-            The same object for as long as nothing in it changes.
+            The same object while its content does not change.
         """
         live, backtested = (counted.of(self._origin()) for counted in (self._live, self._backtested))
         key = (live, backtested, verdict.verdict, head)
-        told = self._told.get(verdict.symbol)
-        if told is None or told[0] != key:
-            record = Record(
-                backtested=None if backtested is None else _tell(backtested[1], verdict),
-                live=_tell(_NOTHING if live is None else live[1], verdict),
+        cached = self._records.get(verdict.symbol)
+        if cached is None or cached[0] != key:
+            record = TrackRecord(
+                backtested=None if backtested is None else _outcomes(backtested[1], verdict),
+                live=_outcomes(_NOTHING if live is None else live[1], verdict),
                 entries=head.entries,
                 head=head.hash,
             )
-            told = self._told[verdict.symbol] = (key, record)
-        return told[1]
+            cached = self._records[verdict.symbol] = (key, record)
+        return cached[1]
 
     def skills(self) -> Sequence[LiveSkill]:
-        """The live skill of claims that were earned, for the current history."""
+        """Live skill of published claims, for the current dataset."""
         live = self.live()
         return () if live is None else live[0].skills
 
-    def live(self) -> tuple[Scorecard, Pools] | None:
-        """The count of the ledger for the current history; null until it is done."""
+    def live(self) -> tuple[Scorecard, OutcomeStatistics] | None:
+        """The count of the ledger for the current dataset; null until it is done."""
         return self._live.of(self._origin())
 
     def counted_ms(self) -> int | None:
-        """When the ledger's count last changed, epoch milliseconds; null until it is done."""
+        """When the count of the ledger last changed, epoch milliseconds; null until it is done."""
         return None if self.live() is None else self._live.put_ms
 
-    def backtested(self) -> tuple[Scorecard, Pools] | None:
-        """The count of recomputed verdicts for the current history; null until it is done."""
+    def backtested(self) -> tuple[Scorecard, OutcomeStatistics] | None:
+        """The count of recomputed verdicts for the current dataset; null until it is done."""
         return self._backtested.of(self._origin())
 
 
-class _Counted:
-    """One count, and its sums, made once.
+class _ScorecardCache:
+    """One count and its statistics, computed once.
 
     Attributes:
         put_ms: When the count was put, epoch milliseconds.
     """
 
-    def __init__(self, drawer: Drawer[Scorecard]) -> None:
+    def __init__(self, document: Document[Scorecard]) -> None:
         self.put_ms: int | None = None
-        self._kept: tuple[str, tuple[Scorecard, Pools]] | None = None
-        drawer.on_change(self._show)
+        self._kept: tuple[str, tuple[Scorecard, OutcomeStatistics]] | None = None
+        document.on_change(self._show)
 
-    def of(self, origin: str) -> tuple[Scorecard, Pools] | None:
-        """The same object for as long as it is the same count."""
+    def of(self, origin: str) -> tuple[Scorecard, OutcomeStatistics] | None:
+        """The count of a dataset, the same object until it changes."""
         return self._kept[1] if self._kept is not None and self._kept[0] == origin else None
 
-    def _show(self, kept: Kept[Scorecard]) -> None:
-        self._kept = None if kept.value is None else (kept.origin, (kept.value, Pools(kept.value)))
+    def _show(self, kept: DocumentState[Scorecard]) -> None:
+        self._kept = None if kept.value is None else (kept.origin, (kept.value, OutcomeStatistics(kept.value)))
         self.put_ms = kept.observed_ms
 
 
-_NOTHING: Final = Pools(Scorecard(0, [], []))
+_NOTHING: Final = OutcomeStatistics(Scorecard(0, [], []))
 
 
-def _tell(pools: Pools, verdict: Verdict) -> Outcomes:
+def _outcomes(pools: OutcomeStatistics, verdict: Verdict) -> Outcomes:
     return Outcomes(
         all_coins=[_record(pools, verdict.verdict, days, None) for days in HORIZONS],
         this_coin=[_record(pools, verdict.verdict, days, verdict.symbol) for days in HORIZONS],
     )
 
 
-def _record(pools: Pools, verdict: Label, days: int, symbol: str | None) -> HorizonRecord:
+def _record(pools: OutcomeStatistics, verdict: Label, days: int, symbol: str | None) -> HorizonRecord:
     found = pools.figures(verdict, days, symbol=symbol)
     return HorizonRecord(
         days=days,
@@ -304,11 +302,11 @@ def _record(pools: Pools, verdict: Label, days: int, symbol: str | None) -> Hori
         hit_rate_high=found.hit_rate_high,
         base_rate=found.base_rate,
         mean_move_pct=found.mean_move_pct,
-        says=_say(found, verdict, days, symbol),
+        says=_sentence(found, verdict, days, symbol),
     )
 
 
-def _say(found: Figures, verdict: Label, days: int, symbol: str | None) -> str:
+def _sentence(found: Figures, verdict: Label, days: int, symbol: str | None) -> str:
     on, after = "" if symbol is None else f" on {symbol}", later(days)
     if verdict == ABSTAINED:
         return "An abstention claims nothing, so there is nothing to score."
@@ -333,13 +331,13 @@ def _claim(verdict: Label, days: int) -> str:
     return {1: "higher", 0: f"within {FLAT_PCT[days]:g} %", -1: "lower"}[SIDES[verdict]]
 
 
-def _hits(tally: Tally, verdict: Label) -> int:
-    """Of how many outcomes what a verdict says came true."""
+def _hits(tally: OutcomeSums, verdict: Label) -> int:
+    """Number of outcomes for which a verdict was right."""
     return {1: tally.ups, 0: tally.flats, -1: tally.downs}[SIDES.get(verdict, 0)]
 
 
-def _variance(spread: Spread, rate: float, outcomes: int) -> float:
-    """Of a rate over days that are clusters, for outcomes that do not overlap."""
+def _variance(spread: DaySpread, rate: float, outcomes: int) -> float:
+    """Variance of a rate with days as clusters, for outcomes that do not overlap."""
     residuals = spread.squares - 2 * rate * spread.products + rate * rate * spread.sizes
     return max(0.0, residuals) / outcomes**2
 

@@ -1,72 +1,73 @@
-"""A whole walk-forward: every strategy walked, examined, and told if it held. Imports numbers and so numpy."""
+"""A whole walk-forward: walks every strategy, checks it, and collects its records. Needs numpy."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from service.analytics.backtest.inspection import fingerprint
+from service.analytics.backtest.inspection import digest_tape
 from service.analytics.backtest.plan import Strategy
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.tape import DayBar, lay
+from service.analytics.backtest.tape import DayBar, build_tape
 from service.clock import iso
 from service.walkforward import gate
-from service.walkforward.folds import fold_days
-from service.walkforward.parameters import ENGINE, Parameters, Request
-from service.walkforward.run import Finding, Run
+from service.walkforward.parameters import ENGINE, Parameters, WalkforwardRequest
+from service.walkforward.records import GateFinding, WalkforwardRun
+from service.walkforward.serializer import WalkSerializer
 from service.walkforward.summary import summarise
-from service.walkforward.telling import Teller
-from service.walkforward.walk import Ground, WalkedFold, prepare, walk
+from service.walkforward.walk import WalkContext, WalkedFold, fold_days, prepare, walk_strategy
 from service.wire.canonical import digest
 from service.wire.walkforward import Strategy as Name
 
-Report = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 
 _RUN_ID_DIGITS: Final = 16
 
 
-def run(request: Request, report: Report) -> Run:
+def run_walkforward(request: WalkforwardRequest, report: ReportProgress) -> WalkforwardRun:
     """Run a walk-forward of all strategies.
 
     Args:
-        request: Histories of closed bars. Fewer days than one training window and a day to test are no error: the run
-            says so and brings nothing.
-        report: Called with how many steps are done and how many there are, from none to all.
+        request: Histories of closed bars. With fewer days than a training window and one test day, the run is empty and
+            says so.
+        report: Called with steps done and steps in all.
 
     Returns:
-        What was decided out of sample, what is held, how it ended, and what the gate found.
+        Out-of-sample signals, positions, outcomes, and the findings of the gate.
 
     Raises:
         ValueError: If a history is broken; see `tape.lay`.
     """
     bars = {history.coin: [DayBar(*bar) for bar in history.bars] for history in request.histories}
-    tape = lay(bars, {history.coin: dict(history.funding) for history in request.histories})
-    return walk_all(STRATEGIES, prepare(tape, request.parameters), request.now_ms, report)
+    tape = build_tape(bars, {history.coin: dict(history.funding) for history in request.histories})
+    return walk_strategies(STRATEGIES, prepare(tape, request.parameters), request.now_ms, report)
 
 
-def walk_all(strategies: Sequence[Strategy], ground: Ground, now_ms: int, report: Report) -> Run:
-    """Walk some strategies over prepared ground.
+def walk_strategies(
+    strategies: Sequence[Strategy], context: WalkContext, now_ms: int, report: ReportProgress
+) -> WalkforwardRun:
+    """Walk strategies over prepared inputs.
 
     Args:
-        strategies: Whom, in the order in which they are told.
-        ground: Over what.
+        strategies: Strategies in the order of the result.
+        context: Shared inputs.
         now_ms: The instant of the run.
-        report: As for `run`.
+        report: As for `run_walkforward`.
     """
-    parameters_hash = hash_parameters(strategies, ground.parameters)
-    folds = len(fold_days(ground.rows, ground.parameters, 0))
+    parameters_hash = hash_parameters(strategies, context.parameters)
+    folds = len(fold_days(context.rows, context.parameters, 0))
     if not folds:
         report(0, 0)
-        return _told(ground, now_ms, parameters_hash)
-    step = _steps(strategies, ground.rows, folds, report)
+        return _create_run(context, now_ms, parameters_hash)
+    step = _step_counter(strategies, context.rows, folds, report)
     walks: dict[Name, list[WalkedFold]] = {}
-    findings: list[Finding] = []
+    findings: list[GateFinding] = []
     for strategy in strategies:
-        walks[strategy.name] = walk(strategy, ground, step)
-        findings += gate.examine(strategy, walks[strategy.name], ground, now_ms, parameters_hash, step)
-    return _told(ground, now_ms, parameters_hash, walks, findings)
+        walks[strategy.name] = walk_strategy(strategy, context, step)
+        findings += gate.check_strategy(strategy, walks[strategy.name], context, now_ms, parameters_hash, step)
+    return _create_run(context, now_ms, parameters_hash, walks, findings)
 
 
 def hash_parameters(strategies: Sequence[Strategy], parameters: Parameters) -> str:
-    """Digest all that a run depends on but its tape: the same digest and tape, the same records."""
+    """Digest of everything a run depends on except its tape: same digest and tape, same records."""
     return digest(
         {
             "engine": ENGINE,
@@ -80,10 +81,10 @@ def hash_parameters(strategies: Sequence[Strategy], parameters: Parameters) -> s
     )
 
 
-def _steps(strategies: Sequence[Strategy], rows: int, folds: int, report: Report) -> Callable[[], None]:
-    """Count the steps of a run for whoever draws a bar."""
+def _step_counter(strategies: Sequence[Strategy], rows: int, folds: int, report: ReportProgress) -> Callable[[], None]:
+    """Counts the steps of a run and reports them."""
     total = sum(
-        len(strategy.grid) * (1 + folds) + gate.steps(rows, folds, len(strategy.grid)) for strategy in strategies
+        len(strategy.grid) * (1 + folds) + gate.step_count(rows, folds, len(strategy.grid)) for strategy in strategies
     )
     done = 0
 
@@ -96,42 +97,45 @@ def _steps(strategies: Sequence[Strategy], rows: int, folds: int, report: Report
     return step
 
 
-def _told(
-    ground: Ground,
+def _create_run(
+    context: WalkContext,
     now_ms: int,
     parameters_hash: str,
     walks: dict[Name, list[WalkedFold]] | None = None,
-    findings: Sequence[Finding] = (),
-) -> Run:
+    findings: Sequence[GateFinding] = (),
+) -> WalkforwardRun:
     refused = _refusals(findings)
-    tape, tape_digest = ground.tape, fingerprint(ground.tape)
-    tellers = {name: Teller(name, ground) for name in walks or {}}
+    tape, tape_digest = context.tape, digest_tape(context.tape)
+    serializers = {name: WalkSerializer(name, context) for name in walks or {}}
     published = [
-        (tellers[name], tested) for name, walked in (walks or {}).items() if name not in refused for tested in walked
+        (serializers[name], tested)
+        for name, walked in (walks or {}).items()
+        if name not in refused
+        for tested in walked
     ]
-    signals = [signal for teller, tested in published for signal in teller.signals(tested)]
-    positions = [position for teller, tested in published for position in teller.positions(tested)]
-    outcomes = [outcome for teller, tested in published for outcome in teller.outcomes(tested)]
-    last_day = tape.first_day + ground.rows - 1
-    return Run(
+    signals = [signal for serializer, tested in published for signal in serializer.signals(tested)]
+    positions = [position for serializer, tested in published for position in serializer.positions(tested)]
+    outcomes = [outcome for serializer, tested in published for outcome in serializer.outcomes(tested)]
+    last_day = tape.first_day + context.rows - 1
+    return WalkforwardRun(
         engine=ENGINE,
         run_id=digest([tape_digest, parameters_hash, last_day])[:_RUN_ID_DIGITS],
         ran_at=iso(now_ms),
         parameters_hash=parameters_hash,
         tape_digest=tape_digest,
-        parameters=ground.parameters,
-        message=None if walks else _too_short(ground),
-        summary=summarise(walks, refused, ground) if walks else None,
-        signals=sorted(signals, key=lambda told: (told.scanDate, told.id), reverse=True),
-        positions=sorted(positions, key=lambda told: (told.entryDate, told.id), reverse=True),
-        outcomes=sorted(outcomes, key=lambda told: (told.exitDate, told.id), reverse=True),
-        folds=[tellers[name].fold(tested) for name, walked in (walks or {}).items() for tested in walked],
+        parameters=context.parameters,
+        message=None if walks else _too_short(context),
+        summary=summarise(walks, refused, context) if walks else None,
+        signals=sorted(signals, key=lambda record: (record.scanDate, record.id), reverse=True),
+        positions=sorted(positions, key=lambda record: (record.entryDate, record.id), reverse=True),
+        outcomes=sorted(outcomes, key=lambda record: (record.exitDate, record.id), reverse=True),
+        folds=[serializers[name].fold(tested) for name, walked in (walks or {}).items() for tested in walked],
         findings=list(findings),
     )
 
 
-def _refusals(findings: Sequence[Finding]) -> dict[Name, str]:
-    """Why a strategy is not published: everything that the gate held against it."""
+def _refusals(findings: Sequence[GateFinding]) -> dict[Name, str]:
+    """Failed checks by strategy: the reason why it is not published."""
     refused: dict[Name, str] = {}
     for finding in findings:
         if not finding.held:
@@ -140,6 +144,6 @@ def _refusals(findings: Sequence[Finding]) -> dict[Name, str]:
     return refused
 
 
-def _too_short(ground: Ground) -> str:
-    needed = ground.parameters.train_days + 1
-    return f"Nothing was walked: {ground.rows} days are recorded, and the first fold needs {needed}."
+def _too_short(context: WalkContext) -> str:
+    needed = context.parameters.train_days + 1
+    return f"Nothing was walked: {context.rows} days are recorded, and the first fold needs {needed}."

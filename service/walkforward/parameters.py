@@ -1,4 +1,4 @@
-"""What a walk-forward is asked: its parameters, and the histories it walks; also across the border of a process."""
+"""The request of a walk-forward: parameters and histories. Also sent between processes."""
 
 from typing import Final, Literal
 
@@ -7,24 +7,24 @@ from msgspec import Struct
 from service.analytics.costs import FEE_BPS, SLIPPAGE, Slippage
 
 ENGINE: Final = "verdict-walkforward-2"
-"""Raised whenever the same request would give other records."""
+"""Increase it when the same request gives other records."""
 
 Scheme = Literal["anchored", "rolling"]
 
-Bar = tuple[int, float, float, float, float, float]
+BarTuple = tuple[int, float, float, float, float, float]
 """Day from 1970-01-01 UTC, open, high, low, close (USD), volume (base units)."""
 
 
 class Parameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the days are split, who is traded, and what a fill costs.
+    """How days are split, which coins are traded, and what a fill costs.
 
     Attributes:
         scheme: `anchored`: a training window is everything before its test fold; `rolling`: the last `train_days`.
         train_days: Length of the first (anchored) or of every (rolling) training window.
         test_days: Length of a test fold; the last one runs to the last day and may be shorter.
-        universe_size: How many coins, by dollar volume as known on the day, may be traded.
+        universe_size: Number of traded coins, by dollar volume known on the day.
         fee_bps: Basis points of the notional of a fill.
-        slippage: What a fill is assumed to lose against the open, by the coin's volume; see `service.analytics.costs`.
+        slippage: Assumed loss of a fill against the open, by the volume of the coin; see `service.analytics.costs`.
     """
 
     scheme: Scheme = "anchored"
@@ -35,20 +35,20 @@ class Parameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     slippage: Slippage = SLIPPAGE
 
 
-class History(Struct, frozen=True, array_like=True):
-    """What is known of one coin: its closed daily bars, oldest first, and the funding of the days on which it is known.
+class CoinHistoryInput(Struct, frozen=True, array_like=True):
+    """Closed daily bars of a coin, oldest first, and its funding on days with known funding.
 
-    Funding is the fraction of the notional that a long pays over a UTC day, negative where it receives.
+    Funding is the fraction of the notional that a long pays over a UTC day; negative if it receives.
     """
 
     coin: str
-    bars: list[Bar]
+    bars: list[BarTuple]
     funding: list[tuple[int, float]]
 
 
-class Request(Struct, frozen=True):
-    """A walk-forward to be run: delisted coins included, open bars not; `now_ms` is the instant at which it runs."""
+class WalkforwardRequest(Struct, frozen=True):
+    """A request: histories include delisted coins and no open bars; `now_ms` is the instant of the run."""
 
     now_ms: int
     parameters: Parameters
-    histories: list[History]
+    histories: list[CoinHistoryInput]

@@ -1,6 +1,6 @@
-"""How far a strategy can be trusted on one coin, from the out-of-sample trades of a run.
+"""The record of a strategy on one coin, from the out-of-sample trades of a run.
 
-- One trade is one observation: trades of one strategy on one coin follow each other and never overlap.
+- One trade is one observation: trades of one strategy on one coin never overlap.
 - The **trials** of the deflated Sharpe ratio are all back-tests of the run, of every strategy and fold, as in its
   summary.
 - **Variance of the trials' Sharpe ratios**: that of the run, scaled from a year to a trade by the trades a year. It is
@@ -13,7 +13,7 @@ from statistics import fmean, variance
 from typing import Final, get_args
 
 from service.clock import DAY_MS, parse_iso
-from service.walkforward.records import Told
+from service.walkforward.records import StoredRun
 from service.wire.quality import ReliabilityTier, SignalQuality, SignalValidations, StrategyType
 from service.wire.walkforward import Strategy, WalkforwardSummary
 
@@ -25,22 +25,22 @@ _DECIMALS: Final = 4
 _STRATEGIES: Final = ", ".join(get_args(Strategy))
 
 
-def judge(told: Told | None, asset: str, signal_type: StrategyType) -> SignalQuality:
-    """Judge the closed trades of a coin.
+def judge_trades_of(run: StoredRun | None, asset: str, signal_type: StrategyType) -> SignalQuality:
+    """The record of closed trades.
 
     Args:
-        told: The run; none before the first one.
+        run: Null before the first one.
         asset: Ticker of the coin.
         signal_type: Kind of signal.
     """
     strategy = None if signal_type == "mean_reversion" else signal_type
-    summary = None if told is None else told.head.summary
-    trades = [] if told is None else told.outcomes.of(asset)
+    summary = None if run is None else run.head.summary
+    trades = [] if run is None else run.outcomes.of(asset)
     returns = [trade.returnPct for trade in trades if trade.strategy == strategy]
     wins = sum(one > 0 for one in returns)
     ratio = probability = None
-    if told is not None and summary is not None and len(returns) >= LEAST_TRADES:
-        ratio, probability = _sharpe(returns, told, summary)
+    if run is not None and summary is not None and len(returns) >= LEAST_TRADES:
+        ratio, probability = _sharpe(returns, run, summary)
     validations = SignalValidations(
         strategy=strategy,
         sampleSize=len(returns),
@@ -53,17 +53,17 @@ def judge(told: Told | None, asset: str, signal_type: StrategyType) -> SignalQua
         firstDay=None if summary is None else summary.firstDay,
         lastDay=None if summary is None else summary.lastDay,
     )
-    message = _record(asset, validations) if returns else _no_record(asset, strategy, told)
+    message = _record(asset, validations) if returns else _no_record(asset, strategy, run)
     return SignalQuality(
         asset, signal_type, _tier(len(returns), probability), validations.deflatedSharpe, validations, message
     )
 
 
-def _sharpe(returns: Sequence[float], told: Told, summary: WalkforwardSummary) -> tuple[float | None, float | None]:
+def _sharpe(returns: Sequence[float], run: StoredRun, summary: WalkforwardSummary) -> tuple[float | None, float | None]:
     """The Sharpe ratio per trade, and its deflated probability."""
     from service.analytics.backtest.statistics import DAYS_A_YEAR, judge_trades  # noqa: PLC0415 - brings numpy
 
-    yearly = [sharpe for fold in told.head.folds for sharpe in fold.sharpes if sharpe is not None]
+    yearly = [sharpe for fold in run.head.folds for sharpe in fold.sharpes if sharpe is not None]
     years = (_day(summary.lastDay) - _day(summary.firstDay) + 1) / DAYS_A_YEAR
     of_trials = variance(yearly) * years if len(yearly) > 1 else 0.0
     return judge_trades(returns, summary.trials, max(of_trials, 1.0) / len(returns))
@@ -82,7 +82,7 @@ def _tier(trades: int, probability: float | None) -> ReliabilityTier:
 
 
 def _record(asset: str, found: SignalValidations) -> str:
-    """What the trades show, as one sentence."""
+    """The record as one sentence."""
     trades = f"closed out-of-sample trades of {asset} by {found.strategy}"
     if found.sampleSize < LEAST_TRADES:
         return f"Too few {trades} to judge: {found.sampleSize} of the {LEAST_TRADES} that are needed."
@@ -94,15 +94,15 @@ def _record(asset: str, found: SignalValidations) -> str:
     )
 
 
-def _no_record(asset: str, strategy: Strategy | None, told: Told | None) -> str:
-    """Why there are no trades, as one sentence."""
+def _no_record(asset: str, strategy: Strategy | None, run: StoredRun | None) -> str:
+    """The reason why there are no trades, as one sentence."""
     if strategy is None:
         return f"No mean-reversion strategy is run, so there is no record of one; the strategies are {_STRATEGIES}."
-    if told is None:
+    if run is None:
         return "No walk-forward has finished yet, so there is no record; the first one runs soon after a start."
-    if told.head.message is not None:
-        return told.head.message
-    summary = told.head.summary
+    if run.head.message is not None:
+        return run.head.message
+    summary = run.head.summary
     if summary is not None and any(one.strategy == strategy and not one.published for one in summary.strategies):
         return f"The leakage checks of the walk-forward refused {strategy}, so its trades are not counted."
     return (

@@ -1,44 +1,107 @@
-"""A run as it is kept and passed on: figures by themselves, and each kind of record packed into one piece."""
+"""The result of a run, and its packed form in the store: summary figures, and each kind of record in one piece."""
 
 import zlib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from service.clock import parse_iso
 from service.walkforward.parameters import Parameters
-from service.walkforward.run import Finding, FoldRecord, Run
 from service.wire.envelope import encode
-from service.wire.walkforward import WalkforwardOutcome, WalkforwardPosition, WalkforwardSignal, WalkforwardSummary
+from service.wire.walkforward import (
+    Strategy,
+    WalkforwardOutcome,
+    WalkforwardPosition,
+    WalkforwardSignal,
+    WalkforwardSummary,
+)
+
+GateCheck = Literal["truncation", "shifted-features", "sign-flip-surrogates", "purge", "fills", "open-bar"]
+
+
+class GateFinding(Struct, frozen=True):
+    """Result of one check of the leakage gate for one strategy; `figures` is a sentence."""
+
+    strategy: Strategy
+    check: GateCheck
+    held: bool
+    figures: str
+
+
+class FoldRecord(Struct, frozen=True):
+    """How one fold of one strategy was trained and tested; days are UTC days, spans include both ends.
+
+    Attributes:
+        strategy: The strategy.
+        fold: Counted from 1.
+        trained: Spans of days for choosing parameters.
+        tested: Span of days of decisions.
+        chosen: The parameter set with the best Sharpe ratio in training.
+        trials: Number of sets tried.
+        train_sharpe: Sharpe ratio of the chosen set, annualized; null if it never traded.
+        sharpes: The same for every set, in the order of the grid; the deflated ratio counts them as trials.
+    """
+
+    strategy: Strategy
+    fold: int
+    trained: list[tuple[str, str]]
+    tested: tuple[str, str]
+    chosen: dict[str, float]
+    trials: int
+    train_sharpe: float | None
+    sharpes: list[float | None]
+
+
+class WalkforwardRun(Struct, frozen=True, kw_only=True):
+    """A whole walk-forward. Except for `ran_at`, the same histories and parameters give the same bytes.
+
+    Records are newest first. Positions are valued at the last close. Records of a strategy that the gate refused are
+    left out. If the histories are too short, `message` says so, there is no summary, and every list is empty.
+    """
+
+    engine: str
+    run_id: str
+    ran_at: str
+    parameters_hash: str
+    tape_digest: str
+    parameters: Parameters
+    message: str | None
+    summary: WalkforwardSummary | None
+    signals: list[WalkforwardSignal]
+    positions: list[WalkforwardPosition]
+    outcomes: list[WalkforwardOutcome]
+    folds: list[FoldRecord]
+    findings: list[GateFinding]
+
 
 R = TypeVar("R", WalkforwardSignal, WalkforwardPosition, WalkforwardOutcome)
 
 _LEVEL: Final = 6
-"""Of zlib: two thousand outcomes of a kilobyte in three take 90 KB and 15 ms."""
+"""Level of zlib: 2,000 outcomes take 90 KB and 15 ms."""
 
 
 BEGINNING: Final = -1
 """The place before the first record."""
 
 
-class Head(Struct, frozen=True, kw_only=True):
-    """What is told of a run beside its records; see `Run`."""
+class RunHeader(Struct, frozen=True, kw_only=True):
+    """A run without its records; see `WalkforwardRun`."""
 
     tape_digest: str
     message: str | None
     summary: WalkforwardSummary | None
     folds: list[FoldRecord]
-    findings: list[Finding]
+    findings: list[GateFinding]
 
 
-class Packed(Struct, frozen=True, kw_only=True, tag="packed"):
-    """A run, packed where it was made: who keeps it need not look into it.
+class PackedRun(Struct, frozen=True, kw_only=True, tag="packed"):
+    """A packed run, stored without decoding it.
 
-    `through_day` is the last day that entered, from 1970-01-01 UTC; `parameters` and `head` are JSON, the others zlib
+    `through_day` is the last day of the run, from 1970-01-01 UTC; `parameters` and `head` are JSON, the others zlib
     over JSON arrays.
     """
 
@@ -54,19 +117,19 @@ class Packed(Struct, frozen=True, kw_only=True, tag="packed"):
     outcomes: bytes
 
 
-class Page(Struct, Generic[R], frozen=True):
-    """A piece of a list: its records, how many the list holds, and the place to go on after (null: it ends here)."""
+class RecordPage(Struct, Generic[R], frozen=True):
+    """A page of a list: its records, the length of the list, and the place to continue after (null: the end)."""
 
     records: list[R]
     total: int
     goes_on_after: int | None
 
 
-class Listed(Generic[R]):
-    """Records of one kind, newest first, and which of them are a coin's.
+class RecordList(Generic[R]):
+    """Records of one kind, newest first, with an index by coin.
 
     Args:
-        records: All of them.
+        records: All records.
     """
 
     def __init__(self, records: Sequence[R]) -> None:
@@ -82,63 +145,63 @@ class Listed(Generic[R]):
         """All records of a coin, newest first."""
         return [self._records[place] for place in self._places.get(symbol, ())]
 
-    def page(self, symbol: str | None, after: int, limit: int) -> Page[R]:
-        """Read on.
+    def page(self, symbol: str | None, after: int, limit: int) -> RecordPage[R]:
+        """Read a page.
 
         Args:
-            symbol: Of this coin only, if given.
-            after: The place behind which to begin, counted in the whole list; `BEGINNING` is before the first.
-            limit: How many at most.
+            symbol: Only this coin, if given.
+            after: The place to begin after, counted in the whole list; `BEGINNING` is before the first.
+            limit: Most records.
         """
         places = range(len(self._records)) if symbol is None else self._places.get(symbol, ())
         begin = bisect_right(places, after)
         found = places[begin : begin + limit]
         more = begin + limit < len(places)
-        return Page([self._records[place] for place in found], len(places), found[-1] if more else None)
+        return RecordPage([self._records[place] for place in found], len(places), found[-1] if more else None)
 
 
-class Told(Struct, frozen=True, kw_only=True):
-    """A run that is kept, unpacked; `run` is its number in the store."""
+class StoredRun(Struct, frozen=True, kw_only=True):
+    """A stored run, unpacked; `run` is its number in the store."""
 
     run: int
     run_id: str
     engine: str
     parameters_hash: str
     ran_ms: int
-    head: Head
-    signals: Listed[WalkforwardSignal]
-    positions: Listed[WalkforwardPosition]
-    outcomes: Listed[WalkforwardOutcome]
+    head: RunHeader
+    signals: RecordList[WalkforwardSignal]
+    positions: RecordList[WalkforwardPosition]
+    outcomes: RecordList[WalkforwardOutcome]
 
     def knows(self, symbol: str | None) -> bool:
         """Whether a coin has any record."""
         return symbol in self.signals or symbol in self.positions or symbol in self.outcomes
 
 
-_head: Final = msgspec.json.Decoder(Head)
+_head: Final = msgspec.json.Decoder(RunHeader)
 _signals: Final = msgspec.json.Decoder(list[WalkforwardSignal])
 _positions: Final = msgspec.json.Decoder(list[WalkforwardPosition])
 _outcomes: Final = msgspec.json.Decoder(list[WalkforwardOutcome])
 
 
-def pack(run: Run, through_day: int) -> Packed:
+def pack_run(run: WalkforwardRun, through_day: int) -> PackedRun:
     """Pack a run.
 
     Args:
-        run: As the engine gave it.
-        through_day: The last day that was asked for, from 1970-01-01 UTC.
+        run: Result of the engine.
+        through_day: The last requested day, from 1970-01-01 UTC.
     """
-    head = Head(
+    head = RunHeader(
         tape_digest=run.tape_digest,
         message=run.message,
         summary=run.summary,
         folds=run.folds,
         findings=run.findings,
     )
-    return Packed(
+    return PackedRun(
         run_id=run.run_id,
         engine=run.engine,
-        parameters=written(run.parameters),
+        parameters=parameters_json(run.parameters),
         parameters_hash=run.parameters_hash,
         through_day=through_day,
         ran_ms=parse_iso(run.ran_at),
@@ -149,35 +212,35 @@ def pack(run: Run, through_day: int) -> Packed:
     )
 
 
-def unpack(number: int, packed: Packed) -> Told:
+def unpack_run(number: int, packed: PackedRun) -> StoredRun:
     """Unpack a run for telling.
 
     Args:
         number: The run's in the store.
-        packed: What `pack` made.
+        packed: What `pack_run` made.
 
     Raises:
         msgspec.MsgspecError: If another version of the service packed it differently.
         zlib.error: If it is damaged.
     """
-    return Told(
+    return StoredRun(
         run=number,
         run_id=packed.run_id,
         engine=packed.engine,
         parameters_hash=packed.parameters_hash,
         ran_ms=packed.ran_ms,
         head=_head.decode(packed.head),
-        signals=Listed(_signals.decode(zlib.decompress(packed.signals))),
-        positions=Listed(_positions.decode(zlib.decompress(packed.positions))),
-        outcomes=Listed(_outcomes.decode(zlib.decompress(packed.outcomes))),
+        signals=RecordList(_signals.decode(zlib.decompress(packed.signals))),
+        positions=RecordList(_positions.decode(zlib.decompress(packed.positions))),
+        outcomes=RecordList(_outcomes.decode(zlib.decompress(packed.outcomes))),
     )
 
 
-def written(parameters: Parameters) -> str:
-    """Parameters as one text, the same for the same."""
+def parameters_json(parameters: Parameters) -> str:
+    """Parameters as JSON; equal parameters give equal text."""
     return encode(parameters).decode()
 
 
-def kinds_of(packed: Packed) -> Mapping[str, bytes]:
+def records_by_kind(packed: PackedRun) -> Mapping[str, bytes]:
     """The packed records by the kind that `walkforward?action=` names."""
     return {"signals": packed.signals, "positions": packed.positions, "outcomes": packed.outcomes}

@@ -1,4 +1,4 @@
-"""Runs in the database: all of them by name, the records of the last ones."""
+"""Runs in the database: all of them by name, and the records of the newest ones."""
 
 import logging
 from typing import Final
@@ -8,10 +8,10 @@ import msgspec
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.walkforward.parameters import Parameters
-from service.walkforward.records import Packed, Told, kinds_of, unpack, written
+from service.walkforward.records import PackedRun, StoredRun, parameters_json, records_by_kind, unpack_run
 
 RUNS_KEPT: Final = 30
-"""Runs whose records are kept: a month, some ten megabytes."""
+"""Runs whose records are kept: a month, about ten megabytes."""
 
 _PUT: Final = """
     INSERT INTO walkforward_runs (origin, run_id, engine, parameters, parameters_hash, through_day, ran_ms, head)
@@ -38,24 +38,24 @@ _log: Final = logging.getLogger("verdict.walkforward")
 
 
 class RunStore:
-    """The room's tables.
+    """The tables of runs.
 
     Args:
-        database: Where they are.
+        database: Holds the tables.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, origin: str, packed: Packed) -> int:
-        """Keep a run, and forget the records of old ones.
+    async def put(self, origin: str, packed: PackedRun) -> int:
+        """Store a run and delete the records of old ones.
 
         Args:
-            origin: The history that it walked.
-            packed: What it brought.
+            origin: The dataset of the run.
+            packed: The packed run.
 
         Returns:
-            Its number; every later one has a higher.
+            Its number; later runs have higher numbers.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
@@ -75,7 +75,7 @@ class RunStore:
                     packed.head,
                 ),
             ).fetchone()[0]
-            for kind, records in kinds_of(packed).items():
+            for kind, records in records_by_kind(packed).items():
                 connection.execute("INSERT INTO walkforward_records VALUES (?, ?, ?)", (run, kind, records))
             connection.execute(_FORGET, (RUNS_KEPT,))
             return run
@@ -83,33 +83,33 @@ class RunStore:
         return await self._database.write(work)
 
     async def newest(self, origin: str) -> int | None:
-        """The number of a history's last run; null where there is none."""
+        """Number of the newest run of a dataset; null if there is none."""
         ((run,),) = await self._database.read(_NEWEST, (origin,))
         return None if run is None else int(run)
 
     async def is_done(self, origin: str, engine: str, parameters: Parameters, through_day: int) -> bool:
-        """Whether a day of a history has been walked so, whatever the strategies were."""
-        ((done,),) = await self._database.read(_DONE, (origin, engine, written(parameters), through_day))
+        """Whether there is a run of a dataset through a day with these parameters, whatever the strategies."""
+        ((done,),) = await self._database.read(_DONE, (origin, engine, parameters_json(parameters), through_day))
         return bool(done)
 
-    async def load(self, run: int, origin: str) -> Told | None:
-        """Read a run whole, on a thread of its own.
+    async def load(self, run: int, origin: str) -> StoredRun | None:
+        """Read a whole run on a worker thread.
 
         Returns:
-            The run; null where it is not of this history, its records are not kept any more, or another version of the
-            service wrote them differently.
+            The run; null if it belongs to another dataset, its records were deleted, or another version of the service
+            wrote them in another form.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
 
-        def look(connection: Connection) -> Told | None:
+        def look(connection: Connection) -> StoredRun | None:
             row = connection.execute(_RUN, (run, origin)).fetchone()
             records = dict(connection.execute(_RECORDS, (run,)).fetchall())
             if row is None or not records:
                 return None
             run_id, engine, parameters, parameters_hash, through_day, ran_ms, head = row
-            packed = Packed(
+            packed = PackedRun(
                 run_id=run_id,
                 engine=engine,
                 parameters=parameters,
@@ -120,9 +120,9 @@ class RunStore:
                 **records,
             )
             try:
-                return unpack(run, packed)
+                return unpack_run(run, packed)
             except msgspec.MsgspecError:
-                _log.warning("a run of another version is not read", extra={"run": run})
+                _log.warning("A run of another version was skipped", extra={"run": run})
                 return None
 
         return await self._database.inspect(look)

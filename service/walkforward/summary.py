@@ -1,29 +1,29 @@
-"""The figures of a run: all strategies together, each of them, and doing nothing. Imports numbers and so numpy."""
+"""Figures of a run: all strategies together, each one, and buy and hold. Needs numpy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from service.analytics.backtest.performance import (
-    Days,
-    Performance,
-    Trials,
-    hold,
-    one_after_another,
-    perform,
-    side_by_side,
-    tried,
+    ReturnDays,
+    TrackPerformance,
+    TrialCount,
+    buy_and_hold,
+    combine_days,
+    concatenate_days,
+    count_trials,
+    measure_performance,
 )
 from service.analytics.costs import standard
 from service.clock import DAY_MS, iso
 from service.walkforward.gate import MOST_ERRORS, SURROGATES
-from service.walkforward.walk import Ground, WalkedFold
+from service.walkforward.walk import WalkContext, WalkedFold
 from service.wire.walkforward import BuyAndHold, Strategy, StrategySummary, WalkforwardMethod, WalkforwardSummary
 
 DECIMALS = 4
-"""Percentages, ratios and probabilities are rounded to so many."""
+"""Decimals of percentages, ratios and probabilities."""
 
 LEAST_DAYS = 30
-"""Test days under which nothing is said of Sharpe ratios: of four days one came out at 24, and as good as certain."""
+"""Fewest test days with Sharpe ratios; on four days one came out at 24 with a probability near 1."""
 
 METHOD = WalkforwardMethod(
     purge=(
@@ -41,34 +41,36 @@ METHOD = WalkforwardMethod(
     ),
 )
 
-Walks = Mapping[Strategy, Sequence[WalkedFold]]
+WalksByStrategy = Mapping[Strategy, Sequence[WalkedFold]]
 
 
-class _Record(NamedTuple):
-    """The days of a strategy or of all, the returns of what ended (percent), and its position-days."""
+class _StrategyRecord(NamedTuple):
+    """Days of a strategy or of all, returns of closed positions (percent), and position-days."""
 
-    days: Days
+    days: ReturnDays
     returns: list[float]
     position_days: int
     known_days: int
 
 
-def summarise(walks: Walks, refused: Mapping[Strategy, str], ground: Ground) -> WalkforwardSummary:
-    """Sum a run up.
+def summarise(walks: WalksByStrategy, refused: Mapping[Strategy, str], context: WalkContext) -> WalkforwardSummary:
+    """Summarize a run.
 
     Args:
-        walks: The folds of every strategy, refused ones included: their trials count, their days do not.
-        refused: Why, by strategy.
-        ground: What they were walked over.
+        walks: Folds of every strategy. Refused strategies count as trials, their days do not count.
+        refused: Reasons by refused strategy.
+        context: Shared inputs of the walk.
     """
-    trials = tried([sharpe for walked in walks.values() for tested in walked for sharpe in tested.training.sharpes])
+    trials = count_trials(
+        [sharpe for walked in walks.values() for tested in walked for sharpe in tested.training.sharpes]
+    )
     folds = next(iter(walks.values()))
     begin = folds[0].fold.begin
     records = {name: _record(walked) for name, walked in walks.items() if name not in refused}
     share = 1 / len(walks)
-    together = _Record(
-        side_by_side([record.days for record in records.values()], share, ground.rows - begin),
-        [brought for record in records.values() for brought in record.returns],
+    together = _StrategyRecord(
+        combine_days([record.days for record in records.values()], share, context.rows - begin),
+        [return_pct for record in records.values() for return_pct in record.returns],
         sum(record.position_days for record in records.values()),
         sum(record.known_days for record in records.values()),
     )
@@ -87,10 +89,10 @@ def summarise(walks: Walks, refused: Mapping[Strategy, str], ground: Ground) -> 
         returnPct=everything.returnPct,
         probabilisticSharpe=everything.probabilisticSharpe,
         turnover=everything.turnover,
-        firstDay=_date(ground, begin),
-        lastDay=_date(ground, ground.rows - 1),
+        firstDay=_date(context, begin),
+        lastDay=_date(context, context.rows - 1),
         folds=len(folds),
-        coins=len(ground.tape.coins),
+        coins=len(context.tape.coins),
         strategies=[
             everything,
             *(
@@ -98,25 +100,25 @@ def summarise(walks: Walks, refused: Mapping[Strategy, str], ground: Ground) -> 
                 for name in walks
             ),
         ],
-        buyAndHold=_doing_nothing(ground, begin, trials),
-        standard=standard(ground.parameters.fee_bps, ground.parameters.slippage),
+        buyAndHold=_buy_and_hold(context, begin, trials),
+        standard=standard(context.parameters.fee_bps, context.parameters.slippage),
         method=METHOD,
     )
 
 
-def _record(walked: Sequence[WalkedFold]) -> _Record:
+def _record(walked: Sequence[WalkedFold]) -> _StrategyRecord:
     books = [tested.book for tested in walked]
-    return _Record(
-        one_after_another(books),
-        [float(brought) for book in books for brought in book.trades.return_pct],
+    return _StrategyRecord(
+        concatenate_days(books),
+        [float(return_pct) for book in books for return_pct in book.trades.return_pct],
         sum(book.position_days for book in books),
         sum(book.known_days for book in books),
     )
 
 
-def _published(name: Strategy | Literal["all"], record: _Record, trials: Trials) -> StrategySummary:
-    found, telling = perform(record.days, trials), len(record.days.net) >= LEAST_DAYS
-    total, wins = len(record.returns), sum(brought > 0 for brought in record.returns)
+def _published(name: Strategy | Literal["all"], record: _StrategyRecord, trials: TrialCount) -> StrategySummary:
+    found, telling = measure_performance(record.days, trials), len(record.days.net) >= LEAST_DAYS
+    total, wins = len(record.returns), sum(return_pct > 0 for return_pct in record.returns)
     return StrategySummary(
         strategy=name,
         published=True,
@@ -127,9 +129,9 @@ def _published(name: Strategy | Literal["all"], record: _Record, trials: Trials)
         winRate=rounded(wins / total) if total else None,
         meanReturnPct=rounded(sum(record.returns) / total) if total else None,
         returnPct=rounded(found.return_pct),
-        sharpe=perhaps(found.sharpe) if telling else None,
-        probabilisticSharpe=perhaps(found.probabilistic) if telling else None,
-        deflatedSharpe=perhaps(found.deflated) if telling else None,
+        sharpe=rounded_or_none(found.sharpe) if telling else None,
+        probabilisticSharpe=rounded_or_none(found.probabilistic) if telling else None,
+        deflatedSharpe=rounded_or_none(found.deflated) if telling else None,
         maxDrawdownPct=rounded(found.max_drawdown_pct),
         exposure=rounded(found.exposure),
         turnover=rounded(found.turnover),
@@ -138,7 +140,7 @@ def _published(name: Strategy | Literal["all"], record: _Record, trials: Trials)
     )
 
 
-def _refused(name: Strategy, why: str, trials: Trials) -> StrategySummary:
+def _refused(name: Strategy, why: str, trials: TrialCount) -> StrategySummary:
     return StrategySummary(
         strategy=name,
         published=False,
@@ -160,25 +162,25 @@ def _refused(name: Strategy, why: str, trials: Trials) -> StrategySummary:
     )
 
 
-def _doing_nothing(ground: Ground, begin: int, trials: Trials) -> BuyAndHold:
-    returns = hold(ground.tape, ground.universe, begin, ground.costs)
-    found: Performance = perform(Days(returns, returns * 0, returns * 0), trials)
+def _buy_and_hold(context: WalkContext, begin: int, trials: TrialCount) -> BuyAndHold:
+    returns = buy_and_hold(context.tape, context.universe, begin, context.costs)
+    found: TrackPerformance = measure_performance(ReturnDays(returns, returns * 0, returns * 0), trials)
     return BuyAndHold(
         returnPct=rounded(found.return_pct),
-        sharpe=perhaps(found.sharpe) if len(returns) >= LEAST_DAYS else None,
+        sharpe=rounded_or_none(found.sharpe) if len(returns) >= LEAST_DAYS else None,
         maxDrawdownPct=rounded(found.max_drawdown_pct),
     )
 
 
 def rounded(value: float) -> float:
-    """Cut the noise of floating point; zero has no sign."""
+    """Round to `DECIMALS`; zero has no sign."""
     return round(value, DECIMALS) + 0.0
 
 
-def perhaps(value: float | None) -> float | None:
-    """The same for what may be unknown."""
+def rounded_or_none(value: float | None) -> float | None:
+    """Round, or null if unknown."""
     return None if value is None else rounded(value)
 
 
-def _date(ground: Ground, row: int) -> str:
-    return iso((ground.tape.first_day + row) * DAY_MS)[:10]
+def _date(context: WalkContext, row: int) -> str:
+    return iso((context.tape.first_day + row) * DAY_MS)[:10]

@@ -1,30 +1,77 @@
-"""One strategy, walked forward: parameters chosen on the days before each fold, then followed through it.
+"""Walks one strategy forward: parameters are chosen on the days before each fold and followed through it.
 
-Imports numbers and so numpy: imported only where a walk-forward is run.
+Folds and purge after M. Lopez de Prado, "Advances in Financial Machine Learning" (2018), chapter 7. Needs numpy: import
+it only where a walk-forward runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.charges import fill_costs
+from service.analytics.backtest.book import BacktestBook
 from service.analytics.backtest.inspection import held_over, rows_of
-from service.analytics.backtest.plan import Plan, Strategy
+from service.analytics.backtest.plan import Strategy, TradingPlan
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.statistics import sharpe
-from service.analytics.backtest.tape import Tape
-from service.analytics.backtest.universe import tradable
+from service.analytics.backtest.tape import MarketTape
+from service.analytics.backtest.universe import fill_costs, tradable
 from service.analytics.bars import Flags, Floats
-from service.walkforward.folds import Fold, fold_days
 from service.walkforward.parameters import Parameters
 
-Simulate: TypeAlias = Callable[[Tape, Plan, int, int, Floats, Flags | None], Book]
+
+class Fold(NamedTuple):
+    """One test fold, rows [begin, end), counted from 1, and the rows that its parameters are chosen on."""
+
+    number: int
+    begin: int
+    end: int
+    training: range
 
 
-class Ground(NamedTuple):
-    """What every strategy is walked over, what its fills cost, and who fills its orders; made by `prepare`."""
+def fold_days(rows: int, parameters: Parameters, horizon_days: int) -> list[Fold]:
+    """Lay the folds over a tape.
 
-    tape: Tape
+    The first test fold begins after `train_days`; each begins where the one before it ends, the last one runs to the
+    end of the tape. Training is what comes before a fold, without the purge (`horizon_days` and the day of the fill),
+    because what is decided there may still be held in the fold. There is no embargo: it protects a test fold from
+    training days that follow it, and no training window here holds such a day.
+
+    Args:
+        rows: Days of the tape.
+        parameters: How to split.
+        horizon_days: The longest that a strategy holds a position.
+
+    Returns:
+        The folds, oldest first; none where no day is left after `train_days`.
+    """
+    begins = range(parameters.train_days, rows, parameters.test_days)
+    return [
+        Fold(
+            number=number,
+            begin=begin,
+            end=min(begin + parameters.test_days, rows),
+            training=_training(begin, parameters, horizon_days),
+        )
+        for number, begin in enumerate(begins, 1)
+    ]
+
+
+def purge_days(horizon_days: int) -> int:
+    """How many days before a test fold are left out of training: a label's horizon, and the day of its fill."""
+    return horizon_days + 1
+
+
+def _training(begin: int, parameters: Parameters, horizon_days: int) -> range:
+    start = 0 if parameters.scheme == "anchored" else begin - parameters.train_days
+    return range(start, max(start, begin - purge_days(horizon_days)))
+
+
+Simulate: TypeAlias = Callable[[MarketTape, TradingPlan, int, int, Floats, Flags | None], BacktestBook]
+
+
+class WalkContext(NamedTuple):
+    """Inputs that all strategies share: tape, universe, costs of fills, parameters and simulator; see `prepare`."""
+
+    tape: MarketTape
     universe: Flags
     costs: Floats
     parameters: Parameters
@@ -36,20 +83,20 @@ class Ground(NamedTuple):
         return len(self.tape.close)
 
 
-def prepare(tape: Tape, parameters: Parameters, fill: Simulate = simulate) -> Ground:
-    """Tell the universe and the costs of every day of a tape."""
+def prepare(tape: MarketTape, parameters: Parameters, fill: Simulate = simulate) -> WalkContext:
+    """Compute the universe and the costs of every day of a tape."""
     costs = fill_costs(tape, parameters.fee_bps, parameters.slippage)
-    return Ground(tape, tradable(tape, parameters.universe_size), costs, parameters, fill)
+    return WalkContext(tape, tradable(tape, parameters.universe_size), costs, parameters, fill)
 
 
 class Training(NamedTuple):
-    """What choosing the parameters of a fold looked at.
+    """The choice of parameters for a fold.
 
     Attributes:
-        rows: Which rows of the tape were allowed to decide, of shape (days before the fold,).
-        decided: On which of them any of the back-tests entered a position.
-        sharpes: Of every parameter set, per day, in the grid's order; None where it never traded.
-        chosen: Place of the chosen one.
+        rows: Rows of the tape on which decisions are allowed, of shape (days before the fold,).
+        decided: Those rows on which any back-test entered a position.
+        sharpes: Sharpe ratio per day of every parameter set, in the order of the grid; None if it never traded.
+        chosen: Index of the chosen set.
     """
 
     rows: Flags
@@ -59,66 +106,69 @@ class Training(NamedTuple):
 
 
 class WalkedFold(NamedTuple):
-    """A fold that has been walked, with the plan that was followed and what it brought."""
+    """A walked fold with its plan and its results."""
 
     fold: Fold
     training: Training
     chosen: Mapping[str, float]
-    plan: Plan
-    book: Book
+    plan: TradingPlan
+    book: BacktestBook
 
 
-def walk(strategy: Strategy, ground: Ground, step: Callable[[], None]) -> list[WalkedFold]:
+def walk_strategy(strategy: Strategy, context: WalkContext, step: Callable[[], None]) -> list[WalkedFold]:
     """Walk a strategy through all its folds.
 
-    Every plan is made once, on the whole tape, because a plan of a shortened tape is its beginning; that this holds is
-    what the gate examines. Training nevertheless is given no row of the fold or after it.
+    Every plan is made once on the whole tape: the plan of a shorter tape is its beginning, which the gate checks.
+    Training still gets no row of the fold or after it.
 
     Args:
-        strategy: Whom.
-        ground: Over what.
+        strategy: The strategy.
+        context: Shared inputs.
         step: Called after each plan and each back-test.
     """
     plans = []
     for chosen in strategy.grid:
-        plans.append(strategy.plan(ground.tape, ground.universe, chosen))
+        plans.append(strategy.plan(context.tape, context.universe, chosen))
         step()
     walked = []
-    for fold in fold_days(ground.rows, ground.parameters, strategy.horizon_days):
-        training = _train(plans, fold, ground, step)
+    for fold in fold_days(context.rows, context.parameters, strategy.horizon_days):
+        training = _train(plans, fold, context, step)
         plan = plans[training.chosen]
-        walked.append(WalkedFold(fold, training, strategy.grid[training.chosen], plan, follow(plan, fold, ground)))
+        walked.append(WalkedFold(fold, training, strategy.grid[training.chosen], plan, follow(plan, fold, context)))
     return walked
 
 
-def follow(plan: Plan, fold: Fold, ground: Ground) -> Book:
+def follow(plan: TradingPlan, fold: Fold, context: WalkContext) -> BacktestBook:
     """Trade a plan through a test fold."""
-    return ground.simulate(ground.tape, plan, fold.begin, fold.end, ground.costs, None)
+    return context.simulate(context.tape, plan, fold.begin, fold.end, context.costs, None)
 
 
-def back_test(plan: Plan, begin: int, allowed: Flags, ground: Ground) -> tuple[float | None, frozenset[int]]:
-    """Trade a plan on the rows before a fold that are allowed to decide; later rows are not so much as handed on.
+def back_test(
+    plan: TradingPlan, begin: int, allowed: Flags, context: WalkContext
+) -> tuple[float | None, frozenset[int]]:
+    """Trade a plan on allowed rows before a fold; later rows are not passed on.
 
     Returns:
-        The Sharpe ratio per day over the days that could be held, None if nothing ever was; the rows that did decide.
+        The Sharpe ratio per day over days on which positions were possible, None without positions; and the rows with
+        decisions.
     """
-    book = ground.simulate(ground.tape.until(begin), plan.until(begin), 0, begin, ground.costs[:begin], allowed)
+    book = context.simulate(context.tape.until(begin), plan.until(begin), 0, begin, context.costs[:begin], allowed)
     return sharpe(book.net[held_over(allowed)]), frozenset(book.signals.row.tolist())
 
 
-def best(sharpes: Sequence[float | None]) -> int:
-    """The place of the highest Sharpe ratio: of equals the first; one that never traded has none and comes last."""
+def best_index(sharpes: Sequence[float | None]) -> int:
+    """Index of the highest Sharpe ratio: the first of equals; a set that never traded comes last."""
     return max(range(len(sharpes)), key=lambda at: (sharpes[at] is not None, sharpes[at] or 0.0, -at))
 
 
-def _train(plans: Sequence[Plan], fold: Fold, ground: Ground, step: Callable[[], None]) -> Training:
-    """Choose the parameter set that would have done best on what was known before the fold."""
+def _train(plans: Sequence[TradingPlan], fold: Fold, context: WalkContext, step: Callable[[], None]) -> Training:
+    """Choose the parameter set that did best on the days before the fold."""
     allowed = rows_of(fold.begin, [fold.training])
     decided: frozenset[int] = frozenset()
     sharpes = []
     for plan in plans:
-        ratio, rows = back_test(plan, fold.begin, allowed, ground)
+        ratio, rows = back_test(plan, fold.begin, allowed, context)
         sharpes.append(ratio)
         decided |= rows
         step()
-    return Training(allowed, decided, tuple(sharpes), best(sharpes))
+    return Training(allowed, decided, tuple(sharpes), best_index(sharpes))

@@ -1,8 +1,8 @@
-"""The process in which a walk-forward is run: `python -m service.walkforward.worker`, started by `apart`.
+"""The child process of a walk-forward: `python -m service.walkforward.worker`, started by `child_process`.
 
-It reads one `Job` from its standard input, and the histories from the database by itself, so that the process that
-serves passes on a few hundred bytes instead of a market. On its standard output it writes `Progress`, and in the end
-what the run brought or why there is none. Its input stays open for as long as its parent lives: it ends with it.
+It reads one `WalkforwardJob` from standard input and the histories from the database, so that the serving process only
+sends a few hundred bytes. It writes `WorkerProgress` messages to standard output, then `PackedRun` or `NothingToWalk`.
+The parent keeps standard input open; the worker exits when it closes.
 """
 
 import os
@@ -17,20 +17,20 @@ from msgspec import Struct, msgpack
 
 from service.clock import day_of
 from service.interpreter import watch_parent
-from service.storage.store import looking
-from service.walkforward.parameters import History, Parameters, Request
-from service.walkforward.records import Packed, pack
-from service.walkforward.tape_reader import OtherHistoryError, read_histories
+from service.storage.store import open_snapshot
+from service.walkforward.histories import DatasetChangedError, read_histories
+from service.walkforward.parameters import CoinHistoryInput, Parameters, WalkforwardRequest
+from service.walkforward.records import PackedRun, pack_run
 
 NICENESS: Final = 10
-"""Whoever asks the service something comes first."""
+"""Requests to the service come first."""
 
 LENGTH_BYTES: Final = 4
-"""A message is its length, big end first, and then itself in MessagePack."""
+"""A message is its length, big-endian, then MessagePack."""
 
 
-class Job(Struct, frozen=True):
-    """What to walk: a store by its address, the history it should hold, its days before a midnight, at an instant."""
+class WalkforwardJob(Struct, frozen=True):
+    """A job: address of the store, expected dataset, end of the last day, instant of the run, parameters."""
 
     database: str
     origin: str
@@ -39,78 +39,78 @@ class Job(Struct, frozen=True):
     parameters: Parameters
 
 
-class Progress(Struct, frozen=True, tag="progress"):
-    """How many steps are done, of how many."""
+class WorkerProgress(Struct, frozen=True, tag="progress"):
+    """Steps done and steps in all."""
 
     done: int
     total: int
 
 
-class Gone(Struct, frozen=True, tag="gone"):
-    """The store holds another history by now: there is nothing to be walked, and nothing is wrong."""
+class NothingToWalk(Struct, frozen=True, tag="gone"):
+    """The store holds another dataset now, so there is no run. This is not an error."""
 
     reason: str
 
 
-Said: TypeAlias = Progress | Packed | Gone
+WorkerMessage: TypeAlias = WorkerProgress | PackedRun | NothingToWalk
 
-_jobs: Final = msgpack.Decoder(Job)
+_jobs: Final = msgpack.Decoder(WalkforwardJob)
 _encode: Final = msgpack.Encoder().encode
 
 
 def main() -> None:
-    """Do the one job that is asked."""
-    come_last()
-    job = _jobs.decode(_read(sys.stdin.buffer))
+    """Run one job."""
+    lower_priority()
+    job = _jobs.decode(_read_frame(sys.stdin.buffer))
     watch_parent(lambda: os._exit(1))
-    say = partial(_say, sys.stdout.buffer)
+    send = partial(_write_message, sys.stdout.buffer)
     try:
-        say(walk(job, lambda done, total: say(Progress(done, total))))
-    except OtherHistoryError as error:
-        say(Gone(str(error)))
+        send(run_job(job, lambda done, total: send(WorkerProgress(done, total))))
+    except DatasetChangedError as error:
+        send(NothingToWalk(str(error)))
 
 
-def come_last() -> None:
-    """Leave the processor to whoever serves, also where each session has a share of its own (Linux, sched(7))."""
+def lower_priority() -> None:
+    """Lower the CPU priority of this process and of its session (Linux autogroup, sched(7))."""
     os.nice(NICENESS)
     with suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(NICENESS), "ascii")
 
 
-def walk(job: Job, report: Callable[[int, int], None]) -> Packed:
+def run_job(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun:
     """Read the histories and run.
 
     Args:
         job: What to walk.
-        report: Told how far it is: steps done, steps in all.
+        report: Called with the progress: steps done, steps in all.
 
     Raises:
-        OtherHistoryError: If the store holds another history by now.
+        DatasetChangedError: If the store holds another dataset.
         DatabaseError: If the store cannot be read.
     """
-    from service.walkforward.engine import run  # noqa: PLC0415 - numpy, which whoever names a job does not need
+    from service.walkforward.engine import run_walkforward  # noqa: PLC0415 - needs numpy, which importers of jobs do not
 
-    request = Request(job.now_ms, job.parameters, _histories(job))
-    return pack(run(request, report), day_of(job.until_ms) - 1)
+    request = WalkforwardRequest(job.now_ms, job.parameters, _histories(job))
+    return pack_run(run_walkforward(request, report), day_of(job.until_ms) - 1)
 
 
-def _histories(job: Job) -> list[History]:
-    with looking(job.database) as connection:
+def _histories(job: WalkforwardJob) -> list[CoinHistoryInput]:
+    with open_snapshot(job.database) as connection:
         return read_histories(connection, job.origin, job.until_ms)
 
 
-def frame(message: Any) -> bytes:
-    """Write a message with its length before it."""
+def encode_frame(message: Any) -> bytes:
+    """Encode a message with its length first."""
     encoded = _encode(message)
     return len(encoded).to_bytes(LENGTH_BYTES) + encoded
 
 
-def _read(stream: BinaryIO) -> bytes:
+def _read_frame(stream: BinaryIO) -> bytes:
     return stream.read(int.from_bytes(stream.read(LENGTH_BYTES)))
 
 
-def _say(stream: BinaryIO, said: Said) -> None:
-    stream.write(frame(said))
+def _write_message(stream: BinaryIO, message: WorkerMessage) -> None:
+    stream.write(encode_frame(message))
     stream.flush()
 
 

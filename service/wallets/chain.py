@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from service.clock import LATEST_MS, SECOND_MS
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.json_rpc import (
     ANSWERS,
     Data,
@@ -60,7 +60,7 @@ class Header(Struct, frozen=True):
 
 
 class Transfer(Struct, frozen=True):
-    """An ERC-20 transfer as its contract told it; addresses and hashes in lower case.
+    """An ERC-20 transfer as its contract logged it; addresses and hashes in lower case.
 
     `log_index` counts within the block; `amount` is in the contract's smallest units; `at_ms` is the block's time,
     null where the node does not tell it with its logs (geth does since 1.16).
@@ -77,7 +77,7 @@ class Transfer(Struct, frozen=True):
     amount: int
 
 
-class Session(Protocol):
+class NodeSession(Protocol):
     """How a node is reached: what is used of `UpstreamSession`."""
 
     name: str
@@ -117,7 +117,7 @@ class Node:
         contracts: Addresses in lower case that such a node is asked for.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: NodeSession) -> None:
         self.name = session.name
         self.by_contract = False
         self.contracts: Collection[str] = ()
@@ -160,12 +160,12 @@ class Node:
         topics = [TRANSFER, _padded(out_of), _padded(into)]
         asked = {"fromBlock": hex(first), "toBlock": hex(last), "topics": topics}
         logs = await (self._logs_by_contract(asked) if self.by_contract else self._logs(asked))
-        told = [transfer for log in logs if not log.removed and (transfer := self._transfer(log)) is not None]
-        for transfer in told:
+        transfers = [transfer for log in logs if not log.removed and (transfer := self._transfer(log)) is not None]
+        for transfer in transfers:
             sought = (not out_of or transfer.sender in out_of) and (not into or transfer.recipient in into)
             if not sought or not first <= transfer.block <= last:
                 raise self.lie("the node told of a transfer that it was not asked for")
-        return told
+        return transfers
 
     async def _logs(self, asked: Mapping[str, object]) -> list[_Log]:
         """Logs of every contract."""

@@ -10,7 +10,7 @@ from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.wallets.chain import Header
-from service.wallets.store import AMONG, Moved, Token, listed
+from service.wallets.store import AMONG, Moved, TokenContract, listed
 
 WINDOW: Final = 64
 """Blocks below the newest that are looked at again each round, and whose checkpoints are all kept: two epochs, after
@@ -72,7 +72,7 @@ class OvertakenError(Exception):
 
 
 class WalletLedger:
-    """Writes the room's tables, the watchlist apart.
+    """Writes the package's tables, except the watchlist.
 
     Args:
         database: Where they are.
@@ -112,7 +112,7 @@ class WalletLedger:
             chain_id: The chain.
             added: Wallets not looked through yet.
             first: The block they begin with.
-            dropped: Wallets nobody watches any more.
+            dropped: Wallets that are not watched any more.
         """
 
         def work(connection: Connection) -> None:
@@ -206,7 +206,7 @@ class WalletLedger:
         await self._database.write(work)
 
     async def unasked(self, chain_id: int, now_ms: int, most: int) -> list[str]:
-        """Contracts that have not been told of, and not been asked within an hour; never asked ones come first."""
+        """Contracts without known details that were not asked within an hour; never asked ones come first."""
         rows = await self._database.read(
             "SELECT contract FROM wallet_tokens WHERE chain_id = ?1 AND told = 0"
             " AND (asked_ms IS NULL OR asked_ms NOT BETWEEN ?2 - ?3 AND ?2)"
@@ -223,7 +223,7 @@ class WalletLedger:
         )
         return {contract for (contract,) in rows}
 
-    async def tell(self, chain_id: int, contract: str, token: Token | None, now_ms: int) -> None:
+    async def tell(self, chain_id: int, contract: str, token: TokenContract | None, now_ms: int) -> None:
         """Keep what a contract says of itself; null where no node had an answer."""
         said = (None, None, 0) if token is None else (token.symbol, token.decimals, 1)
         await self._database.write(lambda connection: connection.execute(_TELL, (*said, now_ms, chain_id, contract)))

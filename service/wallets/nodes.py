@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, TypeVar
 
 from service.clock import MINUTE_MS, Clock
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.session import open_session
 from service.wallets.chain import Header, Node
 
@@ -28,7 +28,7 @@ _log: Final = logging.getLogger("verdict.wallets")
 class Nodes:
     """The nodes an operator has named, in their order. The chain is that of the first that says so.
 
-    Whoever answered last is asked first. One on another chain is left out for good.
+    The node that answered last is asked first. A node of another chain is never asked again.
 
     Args:
         nodes: At least one.
@@ -59,7 +59,7 @@ class Nodes:
         """Ask one node, and the next where that fails.
 
         Args:
-            question: Whole in itself: asked anew of the next node.
+            question: Complete in itself: after a failure the next node gets it whole.
 
         Raises:
             UpstreamError: If no node of the chain has an answer; the last one's.
@@ -90,20 +90,20 @@ class Nodes:
         Raises:
             UpstreamError: If no node of the chain has an answer.
         """
-        told: list[tuple[Header, Node]] = []
+        headers: list[tuple[Header, Node]] = []
 
         async def newest(node: Node) -> None:
             header = await node.newest()
-            told.append((header, node))
+            headers.append((header, node))
             if self._clock.now_ms() - header.at_ms > BEHIND_MS:
                 raise node.lie("its newest block is old")
 
         try:
             await self.ask(newest)
         except UpstreamError:
-            if not told:
+            if not headers:
                 raise
-        best, node = max(told, key=lambda pair: pair[0].at_ms)
+        best, node = max(headers, key=lambda pair: pair[0].at_ms)
         self._prefer(node)
         return await node.chain_id(), best
 
@@ -124,8 +124,8 @@ class Nodes:
             self._chain_id = chain_id
         if chain_id != self._chain_id:
             self._nodes.remove(node)
-            told = {"upstream": node.name, "chain": chain_id, "others": self._chain_id}
-            _log.error("a node of another chain is left out", extra=told)
+            found = {"upstream": node.name, "chain": chain_id, "others": self._chain_id}
+            _log.error("a node of another chain is left out", extra=found)
         return chain_id == self._chain_id
 
     def _prefer(self, node: Node) -> None:

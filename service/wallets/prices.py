@@ -8,28 +8,28 @@ from msgspec import Struct
 _CENTS: Final = 2
 
 
-class Coin(Struct, frozen=True):
+class TokenCoin(Struct, frozen=True):
     """The coin that a contract is one of, by its symbol here, and the contract's decimals."""
 
     symbol: str
     decimals: int = 18
 
 
-COINS: Final[Mapping[tuple[int, str], Coin]] = {
-    (1, "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"): Coin("ETH"),
-    (1, "0x2260fac5e5542a773aa44fbcfedf7c193bc2c599"): Coin("BTC", 8),
-    (1, "0x514910771af9ca656af840dff83e8264ecf986ca"): Coin("LINK"),
-    (1, "0x1f9840a85d5af5bf1d1762f925bdaddc4201f984"): Coin("UNI"),
-    (1, "0x7fc66500c84a76ad7e9c93437bfc5ac33e2ddae9"): Coin("AAVE"),
-    (1, "0x9f8f72aa9304c8b593d555f12ef6589cc3a579a2"): Coin("MKR"),
-    (1, "0x5a98fcbea516cf06857215779fd812ca3bef1b32"): Coin("LDO"),
-    (1, "0xd533a949740bb3306d119cc777fa900ba034cd52"): Coin("CRV"),
-    (1, "0xc00e94cb662c3520282e6f5717214004a7f26888"): Coin("COMP"),
-    (1, "0xc18360217d8f7ab5e7c516566761ea12ce7f9d72"): Coin("ENS"),
-    (1, "0x6b3595068778dd592e39a122f4f5a5cf09c90fe2"): Coin("SUSHI"),
-    (8453, "0x4200000000000000000000000000000000000006"): Coin("ETH"),
+COINS: Final[Mapping[tuple[int, str], TokenCoin]] = {
+    (1, "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"): TokenCoin("ETH"),
+    (1, "0x2260fac5e5542a773aa44fbcfedf7c193bc2c599"): TokenCoin("BTC", 8),
+    (1, "0x514910771af9ca656af840dff83e8264ecf986ca"): TokenCoin("LINK"),
+    (1, "0x1f9840a85d5af5bf1d1762f925bdaddc4201f984"): TokenCoin("UNI"),
+    (1, "0x7fc66500c84a76ad7e9c93437bfc5ac33e2ddae9"): TokenCoin("AAVE"),
+    (1, "0x9f8f72aa9304c8b593d555f12ef6589cc3a579a2"): TokenCoin("MKR"),
+    (1, "0x5a98fcbea516cf06857215779fd812ca3bef1b32"): TokenCoin("LDO"),
+    (1, "0xd533a949740bb3306d119cc777fa900ba034cd52"): TokenCoin("CRV"),
+    (1, "0xc00e94cb662c3520282e6f5717214004a7f26888"): TokenCoin("COMP"),
+    (1, "0xc18360217d8f7ab5e7c516566761ea12ce7f9d72"): TokenCoin("ENS"),
+    (1, "0x6b3595068778dd592e39a122f4f5a5cf09c90fe2"): TokenCoin("SUSHI"),
+    (8453, "0x4200000000000000000000000000000000000006"): TokenCoin("ETH"),
 }
-"""By chain and contract: anybody can call a token WETH, but nobody else can have its address.
+"""By chain and contract: any token can be called WETH, but its address is unique.
 
 Wrapped coins count as what they wrap. Dollar tokens are not here: no price of theirs is known to this service, and a
 dollar is what they promise, not what they are worth.

@@ -6,9 +6,8 @@ from functools import partial
 from typing import Final
 
 from service.clock import DAY_MS, Clock
-from service.market.observed import Failure
-from service.market.shelf import Drawer
-from service.upstream.failure import UpstreamError
+from service.storage.documents import Document, FetchFailure
+from service.upstream.failures import UpstreamError
 from service.wallets.ledger import OvertakenError, WalletLedger
 from service.wallets.nodes import Nodes
 from service.wallets.prices import Prices, known_contracts
@@ -41,7 +40,7 @@ class WalletRefresh:
         ledger: Where it is written down.
         nodes: Who is asked.
         prices: What transfers are worth.
-        drawer: Where is told how far it was read.
+        document: Holds how far the chain was read.
         watched: Tells the wallets that are watched: addresses in lower case.
         origin: Which history the nodes tell at this moment.
     """
@@ -52,23 +51,23 @@ class WalletRefresh:
         ledger: WalletLedger,
         nodes: Nodes,
         prices: Prices,
-        drawer: Drawer[Scanned],
+        document: Document[Scanned],
         watched: Callable[[], Awaitable[Collection[str]]],
         origin: Callable[[], str],
     ) -> None:
         self._clock = clock
         self._ledger = ledger
         self._nodes = nodes
-        self._drawer = drawer
+        self._document = document
         self._watched = watched
         self._origin = origin
         self._scanner = Scanner(ledger, nodes, prices.value)
 
     async def round(self) -> None:
-        """Look through what is new, for every wallet; where nobody is watched, no node is asked anything.
+        """Look through what is new, for every wallet; without watched wallets, no node is asked.
 
         Raises:
-            UpstreamError: If no node could answer; the drawer then says so, and what was found before that is kept.
+            UpstreamError: If no node could answer; the document then says so, and what was found before that is kept.
             ServiceError: `UNAVAILABLE` if the store could not be used.
         """
         watched = set(await self._watched())
@@ -81,7 +80,7 @@ class WalletRefresh:
             self._nodes.know(known_contracts(chain_id) | await self._ledger.contracts(chain_id, _CONTRACTS))
             through = await self._scanner.look(chain_id, max(0, head.number - LAG), watched)
         except UpstreamError as error:
-            await self._drawer.fail(Failure(self._clock.now_ms(), error.upstream_status, error.body))
+            await self._document.fail(FetchFailure(self._clock.now_ms(), error.upstream_status, error.body))
             raise
         except OvertakenError:
             _log.warning("another process follows the chain too")
@@ -89,7 +88,7 @@ class WalletRefresh:
         if self._origin() != origin:
             return
         observed_ms = min(head.at_ms, self._clock.now_ms())
-        await self._drawer.put(origin, Scanned(chain_id, head.number, through), observed_ms)
+        await self._document.put(origin, Scanned(chain_id, head.number, through), observed_ms)
         await self._ledger.prune(chain_id, observed_ms - KEPT_MS)
         await self._describe_tokens(chain_id)
 

@@ -4,11 +4,11 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets.chain import Header, Node
 from service.wallets.ledger import WINDOW, Range, WalletLedger
 from service.wallets.nodes import Nodes
-from service.wallets.reading import Reading, TooMuchError, read_header, read_range
+from service.wallets.range_reader import RangeTransfers, TooMuchError, read_header, read_range
 from service.wallets.store import Moved
 
 FIRST_BLOCKS: Final = 7_200
@@ -80,7 +80,7 @@ class Scanner:
     async def _groups(self, chain_id: int, target: int, watched: Collection[str]) -> dict[int, dict[str, int]]:
         """The watched wallets, each with its first block, by the block up to which they have been looked through.
 
-        One that nobody watches any more is remembered for as long as one that is new is looked back: who takes it out
+        One that is not watched any more is remembered for as long as one that is new is looked back: who takes it out
         and puts it in again loses nothing.
         """
         first = max(0, target - FIRST_BLOCKS + 1)
@@ -107,7 +107,7 @@ class Scanner:
         while True:
             last = min(first + self._span - 1, target)
 
-            async def question(node: Node, last: int = last) -> Reading:
+            async def question(node: Node, last: int = last) -> RangeTransfers:
                 return await self._read(node, chain_id, addresses, before, first, last)
 
             try:
@@ -125,7 +125,7 @@ class Scanner:
 
     async def _read(
         self, node: Node, chain_id: int, addresses: Sequence[str], before: int, first: int, last: int
-    ) -> Reading:
+    ) -> RangeTransfers:
         """Read a range from one node, and hold it against what is known.
 
         Raises:
@@ -138,14 +138,14 @@ class Scanner:
         reading = await read_range(node, addresses, first, newest)
         for block in (*reading.blocks.values(), newest):
             await self._compare(node, chain_id, known, block)
-        told = {(transfer.block, transfer.log_index) for transfer in reading.transfers}
+        read = {(transfer.block, transfer.log_index) for transfer in reading.transfers}
         kept = await self._ledger.moved_in(chain_id, addresses, first, last)
-        untold = {block for block, log_index in kept if (block, log_index) not in told}
-        for number in sorted(untold - reading.blocks.keys()):
+        missing = {block for block, log_index in kept if (block, log_index) not in read}
+        for number in sorted(missing - reading.blocks.keys()):
             await self._compare(node, chain_id, known, await read_header(node, number))
-        if untold:
+        if missing:
             # Their blocks still stand: a node may be late with its logs, and a transfer once seen there is not undone.
-            _log.warning("a node leaves transfers out", extra={"upstream": node.name, "blocks": len(untold)})
+            _log.warning("a node leaves transfers out", extra={"upstream": node.name, "blocks": len(missing)})
         return reading
 
     async def _compare(self, node: Node, chain_id: int, known: Mapping[int, str], block: Header) -> None:
@@ -163,25 +163,25 @@ class Scanner:
         await self._ledger.roll_back(chain_id, (wrong.number, wrong.hash), fork)
         raise _ForkedError
 
-    def _moved(self, chain_id: int, addresses: Sequence[str], reading: Reading) -> list[Moved]:
-        """What was told, once for each wallet and direction."""
+    def _moved(self, chain_id: int, addresses: Sequence[str], reading: RangeTransfers) -> list[Moved]:
+        """The transfers, once for each wallet and direction."""
         return [
             Moved(
-                block=told.block,
-                log_index=told.log_index,
+                block=transfer.block,
+                log_index=transfer.log_index,
                 incoming=incoming,
                 address=address,
-                contract=told.contract,
+                contract=transfer.contract,
                 counterparty=counterparty,
-                amount=told.amount,
-                amount_usd=self._value(chain_id, told.contract, told.amount),
-                tx=told.tx,
-                at_ms=reading.blocks[told.block].at_ms,
+                amount=transfer.amount,
+                amount_usd=self._value(chain_id, transfer.contract, transfer.amount),
+                tx=transfer.tx,
+                at_ms=reading.blocks[transfer.block].at_ms,
             )
-            for told in reading.transfers
+            for transfer in reading.transfers
             for incoming, address, counterparty in (
-                (False, told.sender, told.recipient),
-                (True, told.recipient, told.sender),
+                (False, transfer.sender, transfer.recipient),
+                (True, transfer.recipient, transfer.sender),
             )
             if address in addresses
         ]

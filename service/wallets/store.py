@@ -73,7 +73,7 @@ class Moved(Struct, frozen=True):
         return self.block, 2 * self.log_index + self.incoming
 
 
-class Token(Struct, frozen=True):
+class TokenContract(Struct, frozen=True):
     """What a contract says of itself; null where it does not, or was not asked yet."""
 
     contract: str
@@ -92,7 +92,7 @@ class TokenMoved(Struct, frozen=True):
 
 
 class WalletStore:
-    """Reads the room's tables, the watchlist apart.
+    """Reads the package's tables, except the watchlist.
 
     Args:
         database: Where they are.
@@ -125,7 +125,7 @@ class WalletStore:
 
     async def largest(
         self, chain_id: int, addresses: Collection[str], since_ms: int, limit: int
-    ) -> tuple[list[tuple[Moved, Token]], int]:
+    ) -> tuple[list[tuple[Moved, TokenContract]], int]:
         """Movements of any token in and out of wallets that are worth most, and how many have a worth.
 
         A transfer between two of the wallets is one, out of the sender's.
@@ -137,7 +137,7 @@ class WalletStore:
             limit: The most that are wanted.
         """
         rows = await self._database.read(_LARGEST, (chain_id, listed(addresses), since_ms, limit))
-        found = [(_moved(row), Token(row[4], row[10], row[11])) for *row, _ in rows]
+        found = [(_moved(row), TokenContract(row[4], row[10], row[11])) for *row, _ in rows]
         return found, int(rows[0][-1]) if rows else 0
 
     async def count(self, chain_id: int, contract: str, addresses: Collection[str]) -> int:
@@ -152,13 +152,13 @@ class WalletStore:
             tokens.setdefault(address, []).append(TokenMoved(*rest))
         return tokens
 
-    async def token(self, chain_id: int, contract: str) -> Token:
+    async def token(self, chain_id: int, contract: str) -> TokenContract:
         """What a contract says of itself."""
         rows = await self._database.read(
             "SELECT contract, symbol, decimals FROM wallet_tokens WHERE chain_id = ? AND contract = ?",
             (chain_id, contract),
         )
-        return Token(*rows[0]) if rows else Token(contract, None, None)
+        return TokenContract(*rows[0]) if rows else TokenContract(contract, None, None)
 
 
 def listed(addresses: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from service.upstream.json_rpc import RevertedError
 from service.wallets.chain import Node
-from service.wallets.store import Token
+from service.wallets.store import TokenContract
 
 DECIMALS: Final = "0x313ce567"
 SYMBOL: Final = "0x95d89b41"
@@ -19,7 +19,7 @@ _MOST_DECIMALS: Final = 255
 _WORD: Final = 32
 
 
-async def describe(node: Node, contract: str) -> Token:
+async def describe(node: Node, contract: str) -> TokenContract:
     """Ask a contract what it is.
 
     Args:
@@ -32,7 +32,7 @@ async def describe(node: Node, contract: str) -> Token:
     Raises:
         UpstreamError: If the node does not tell.
     """
-    return Token(
+    return TokenContract(
         contract,
         read_symbol(await _answer(node, contract, SYMBOL)),
         read_decimals(await _answer(node, contract, DECIMALS)),

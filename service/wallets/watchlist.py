@@ -15,7 +15,7 @@ from service.ethereum.addresses import checksum_address, read_address
 from service.settings import Settings, SettingsError
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.upstream.replay.chain import WALLETS_FILE
+from service.upstream.replay.ethereum import WALLETS_FILE
 
 MOST_WALLETS: Final = 1_000
 """Each is asked for again and again, in lists that a node takes only so many of."""
@@ -51,7 +51,7 @@ class _File(Struct, forbid_unknown_fields=True):
     wallet: Annotated[list[_Listed], Meta(max_length=MOST_WALLETS)] = []
 
 
-class Watchlist:
+class WatchedWallets:
     """The file's wallets and the table's; where both speak of one, the table does.
 
     Args:
@@ -138,7 +138,7 @@ def find(watched: Mapping[str, Watched], address: str) -> Watched:
 def place(wallet: Watched) -> tuple[int, int]:
     """Where a wallet stands in the list: 126 bits of a digest, for an address is longer than a cursor's position.
 
-    So whoever is added or removed, a page goes on after the wallet that the one before ended with.
+    So after additions and removals a page goes on after the wallet that the one before ended with.
     """
     digest = sha256(wallet.address.encode()).digest()
     return int.from_bytes(digest[:8]) >> 1, int.from_bytes(digest[8:16]) >> 1
@@ -150,7 +150,7 @@ def is_word(text: str) -> bool:
 
 
 def read_listed(settings: Settings) -> list[Watched]:
-    """The wallets of the file that the settings name; where they name none, the recording's, or nobody.
+    """The wallets of the file that the settings name; where they name none, the recording's, or none.
 
     Raises:
         SettingsError: If the file cannot be used.

@@ -1,11 +1,11 @@
-"""What of a state differs from another, as a diff tells it. Pure: bytes of JSON in, bytes of JSON out."""
+"""Differences between two states of a stream. Pure: JSON bytes in, JSON bytes out."""
 
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from service.streams.state import Shape
+from service.streams.state import StreamKind
 from service.wire.envelope import encode
 from service.wire.regime import RegimePosition
 from service.wire.streams import FundingState, PricesState, PriceTick
@@ -16,17 +16,17 @@ _positions: Final = msgspec.json.Decoder(list[RegimePosition])
 
 
 def changed_prices(old: bytes, new: bytes) -> bytes | None:
-    """Coins whose price is another, null for those that have none any more; when a price was seen changes nothing."""
+    """Coins with another price, null for coins without one; a new observation time alone is not a change."""
     before, after = _prices.decode(old).prices, _prices.decode(new).prices
-    told: dict[str, PriceTick | None] = {
+    changed: dict[str, PriceTick | None] = {
         symbol: tick for symbol, tick in after.items() if _price(tick) != _price(before.get(symbol))
     }
-    told |= dict.fromkeys(symbol for symbol in before if symbol not in after)
-    return encode(PricesState(told)) if told else None
+    changed |= dict.fromkeys(symbol for symbol in before if symbol not in after)
+    return encode(PricesState(changed)) if changed else None
 
 
 def changed_funding(old: bytes, new: bytes) -> bytes | None:
-    """The market as it is now, and the movers that differ."""
+    """The market now, and the movers that differ."""
     before, after = _funding.decode(old), _funding.decode(new)
     if before == after:
         return None
@@ -34,24 +34,24 @@ def changed_funding(old: bytes, new: bytes) -> bytes | None:
 
 
 def changed_regime(old: bytes, new: bytes) -> bytes | None:
-    """All positions, where they differ in more than live prices and the days that have passed."""
+    """All positions if they differ in more than `currentPrice` and `holdDays`."""
     return None if _steady(old) == _steady(new) else new
 
 
-def whole(_: bytes, new: bytes) -> bytes:
-    """All of it."""
+def whole_state(_: bytes, new: bytes) -> bytes:
+    """The new state, whole."""
     return new
 
 
-SHAPES: Final = (
-    Shape("funding", snapshot=True, changes=changed_funding),
-    Shape("regime", snapshot=True, changes=changed_regime),
-    Shape("sentiment", snapshot=True, changes=whole),
-    Shape("prices", snapshot=True, changes=changed_prices),
-    Shape("alerts", snapshot=False, changes=whole),
-    Shape("crossings", snapshot=False, changes=whole),
+STREAM_SHAPES: Final = (
+    StreamKind("funding", snapshot=True, changes=changed_funding),
+    StreamKind("regime", snapshot=True, changes=changed_regime),
+    StreamKind("sentiment", snapshot=True, changes=whole_state),
+    StreamKind("prices", snapshot=True, changes=changed_prices),
+    StreamKind("alerts", snapshot=False, changes=whole_state),
+    StreamKind("crossings", snapshot=False, changes=whole_state),
 )
-"""How each stream is told."""
+"""How each stream is sent."""
 
 
 def _price(tick: PriceTick | None) -> float | None:

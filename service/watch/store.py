@@ -1,23 +1,23 @@
-"""The states of all streams in the database: appended by one process, read by all."""
+"""The states of all streams in the database: appended by the leader, read by every process."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from service.market.watches import claim_watch, holds
+from service.market.tables import claim_watch, holds_dataset
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.streams.state import State
+from service.streams.state import StreamState
 from service.wire.envelope import encode
 from service.wire.streams import StreamName
 
 NAME: Final = "streams"
 KEPT: Final = 360
-"""States of each stream: half an hour of those that are taken every five seconds."""
+"""Stored states of each stream: half an hour of samples every five seconds."""
 
 WRITTEN_EVERY: Final = 60
-"""What a state says is written out at least so often, also where it stays the same."""
+"""An unchanged state is written out again after this many samples."""
 
 _CLEARED: Final = ("stream_states", "stream_told")
 
@@ -37,7 +37,7 @@ _NEXT: Final = """
     INSERT INTO stream_heads (stream, seq) VALUES (?, 1) ON CONFLICT (stream) DO UPDATE SET seq = stream_heads.seq + 1
     RETURNING seq
 """
-_LAST_SAID: Final = """
+_LAST_DATA: Final = """
     SELECT data FROM stream_states WHERE stream = ? AND data IS NOT NULL ORDER BY seq DESC LIMIT 1
 """
 _PRUNE: Final = """
@@ -47,10 +47,10 @@ _PRUNE: Final = """
 """
 
 
-class Taken(Struct, frozen=True):
-    """What a stream tells next: encoded JSON, and when the oldest of its inputs was observed, epoch milliseconds.
+class StreamSample(Struct, frozen=True):
+    """A state or an event: encoded JSON, and the time of its oldest input (epoch ms UTC).
 
-    `id` is a happening's own name, by which it is told once; `as_of_ms` is then when it happened.
+    An event has an `id`, under which it is sent once, and its own time in `as_of_ms`.
     """
 
     stream: StreamName
@@ -59,84 +59,84 @@ class Taken(Struct, frozen=True):
     id: str | None = None
 
 
-class Standing(Struct, frozen=True):
-    """Since when happenings are news (null: nobody has looked at this history yet), and which of them were told."""
+class SentEvents(Struct, frozen=True):
+    """The instant after which events are sent (null: the dataset is new), and the events that were sent."""
 
     since_ms: int | None
-    told: Collection[tuple[str, str]]
+    sent: Collection[tuple[str, str]]
 
 
 class StreamStore:
-    """The room's tables.
+    """The tables of the streams.
 
     Args:
-        database: Where they are.
+        database: Holds the tables.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def standing(self, origin: str) -> Standing:
-        """What was told of a history; nothing where the tables tell of another one.
+    async def sent_events(self, origin: str) -> SentEvents:
+        """The events of a dataset that were sent; none if the tables hold another dataset.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         rows = await self._database.read(_STANDING, (NAME, origin))
-        told = {(stream, name) for _, stream, name in rows if stream is not None}
-        return Standing(rows[0][0] if rows else None, told)
+        sent = {(stream, name) for _, stream, name in rows if stream is not None}
+        return SentEvents(rows[0][0] if rows else None, sent)
 
     async def append(
-        self, origin: str, at_ms: int, since_ms: int, taken: Sequence[Taken], past: Sequence[Taken] = ()
+        self, origin: str, at_ms: int, since_ms: int, taken: Sequence[StreamSample], past: Sequence[StreamSample] = ()
     ) -> None:
-        """Number what was taken and keep it, in one transaction; nothing if the market's store holds another history.
+        """Number samples and store them, in one transaction. Does nothing if the market holds another dataset.
 
         Args:
-            origin: The history it tells of. Where the tables tell of another one, all but the numbers is cleared.
-            at_ms: When it was taken.
-            since_ms: Happenings up to then are not remembered any more: nobody takes them for news.
-            taken: In the order in which it is to be told.
-            past: Happenings that are remembered and not told.
+            origin: The dataset of the samples. If the tables hold another one, all but the numbers is cleared.
+            at_ms: Time of the samples.
+            since_ms: Events up to this instant are forgotten.
+            taken: Samples in the order in which they are sent.
+            past: Events that are remembered and not sent.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
         """
 
         def work(connection: Connection) -> None:
-            if not holds(connection, origin):
+            if not holds_dataset(connection, origin):
                 return
             claim_watch(connection, NAME, origin, _CLEARED)
             connection.execute("UPDATE market_watches SET through_ms = ? WHERE name = ?", (since_ms, NAME))
             for each in taken:
-                _keep(connection, at_ms, each)
+                _store_state(connection, at_ms, each)
             for each in (*taken, *past):
-                _remember(connection, each)
+                _remember_event(connection, each)
             connection.execute("DELETE FROM stream_told WHERE happened_ms <= ?", (since_ms,))
 
         await self._database.write(work)
 
-    async def after(self, known: Mapping[StreamName, int]) -> list[tuple[StreamName, State]]:
-        """States that came after those known, of each stream in order.
+    async def after(self, known: Mapping[StreamName, int]) -> list[tuple[StreamName, StreamState]]:
+        """States after the known ones, of each stream in order.
 
         Args:
-            known: The number of the newest state known, by stream; others than these are not read.
+            known: Number of the newest known state, by stream; other streams are not read.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         rows = await self._database.read(_AFTER, (encode(known).decode(),))
-        return [(stream, State(*row)) for stream, *row in rows]
+        return [(stream, StreamState(*row)) for stream, *row in rows]
 
 
-def _keep(connection: Connection, at_ms: int, taken: Taken) -> None:
+def _store_state(connection: Connection, at_ms: int, taken: StreamSample) -> None:
     stream = taken.stream
     ((seq,),) = connection.execute(_NEXT, (stream,)).fetchall()
-    same = connection.execute(_LAST_SAID, (stream,)).fetchone() == (taken.data,)
+    same = connection.execute(_LAST_DATA, (stream,)).fetchone() == (taken.data,)
     data = None if same and seq % WRITTEN_EVERY else taken.data
     connection.execute("INSERT INTO stream_states VALUES (?, ?, ?, ?, ?)", (stream, seq, at_ms, taken.as_of_ms, data))
     connection.execute(_PRUNE, (stream, seq - KEPT + 1))
 
 
-def _remember(connection: Connection, taken: Taken) -> None:
+def _remember_event(connection: Connection, taken: StreamSample) -> None:
     if taken.id is not None:
         connection.execute("INSERT INTO stream_told VALUES (?, ?, ?)", (taken.stream, taken.id, taken.as_of_ms))

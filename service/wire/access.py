@@ -121,7 +121,7 @@ class RotateKey(Struct, frozen=True, forbid_unknown_fields=True):
     grace_seconds: Annotated[int, Meta(ge=0, le=604_800)] = 0
 
 
-class Done(Struct, frozen=True):
+class Ended(Struct, frozen=True):
     """Something was ended: `{"ok": true}`."""
 
     ok: bool = True

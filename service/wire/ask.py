@@ -117,7 +117,7 @@ class Source(Struct, frozen=True):
     stale: tuple[str, ...] = ()
 
 
-class Told(Struct, frozen=True):
+class QuestionAnswer(Struct, frozen=True):
     """An answer as JSON: prose, what it rests on, and where that comes from."""
 
     text: str

@@ -1,13 +1,14 @@
-"""What `coins` takes and gives: the table of all coins and measures."""
+"""What `coins` and the routes that look a coin up take and give."""
 
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from service.wire.market import Correlation, PageMeta, Stance, Trend
-from service.wire.parameters import CursorText
+from service.wire.parameters import CursorText, SymbolText
 from service.wire.queries import CategoryName
 from service.wire.regime import Regime
+from service.wire.rwa import AssetType
 from service.wire.verdict import Label, VerdictScore
 
 SortField = Literal[
@@ -118,3 +119,178 @@ class SelectedCoins(Struct, frozen=True):
 
     coins: list[dict[str, Any]]
     meta: PageMeta
+
+
+class LookupQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A coin by its ticker."""
+
+    symbol: SymbolText
+
+
+class OfCoinId(Struct, frozen=True, forbid_unknown_fields=True):
+    """A coin by CoinGecko's id."""
+
+    id: Annotated[
+        str,
+        Meta(
+            pattern=r"^[ -~]+\Z",
+            max_length=120,
+            description="CoinGecko's id of a coin such as bitcoin; case does not matter",
+            examples=["bitcoin"],
+        ),
+    ]
+
+
+class OfCoinName(Struct, frozen=True, forbid_unknown_fields=True):
+    """A coin by its full name."""
+
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=120,
+            description="The full name of a coin such as Bitcoin; case and punctuation do not matter",
+            examples=["Bitcoin"],
+        ),
+    ]
+
+
+class OfContract(Struct, frozen=True, forbid_unknown_fields=True):
+    """A coin by the contract of its token."""
+
+    address: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z0-9:._-]{1,200}\Z",
+            description="A token's contract: 0x and 40 hexadecimal digits in any case, or the address of another chain "
+            "such as Solana, whose case matters",
+            examples=["0x514910771AF9CA656af840dff83E8264EcF986CA"],
+        ),
+    ]
+    chain: Annotated[
+        str,
+        Meta(min_length=1, max_length=40, description="The chain, such as ethereum or solana", examples=["ethereum"]),
+    ]
+
+
+class CoinIdentity(Struct, frozen=True):
+    """Which coin it is, and its figures: USD, percent, place by market cap as in `coins`. What is not known is null.
+
+    `id` is CoinGecko's.
+    """
+
+    id: str | None
+    symbol: str
+    name: str | None
+    marketCap: float | None
+    price: float | None
+    change_24h_pct: float | None
+    rank: int | None
+
+
+class TrendPeriod(Struct, frozen=True):
+    """A run of one daily trend: its first and its last closed UTC day, and its days, both counted."""
+
+    trend: Trend
+    start: str
+    end: str
+    streak: int
+
+
+class CurrentTrend(Struct, frozen=True):
+    """The run that goes on at the last closed daily bar; `days` counts `since` and `asOf`."""
+
+    trend: Trend
+    since: str
+    days: int
+    asOf: str
+    incompleteDayExcluded: bool = True
+
+
+class CurrentWeeklyTrend(Struct, frozen=True):
+    """The run that goes on at the last closed week, from a Monday to a Sunday."""
+
+    trend: Trend
+    since: str
+    weeks: int
+    asOf: str
+    incompleteDayExcluded: bool = True
+
+
+class TrendBands(Struct, frozen=True):
+    """SuperTrend bands (10 days, factor 3) in USD of the last closed daily bar, and its close."""
+
+    upper: float
+    lower: float
+    at: str
+
+
+class BandPosition(Struct, frozen=True):
+    """Where the price stands: 0 at the lower band, 100 at the upper one; outside of them below 0 or above 100."""
+
+    percent: float | None
+
+
+class CoinLookup(Struct, frozen=True):
+    """A coin and how it has trended, from closed bars.
+
+    `trends` are the newest 50 runs of the daily trend, oldest first; `average_streak` is the mean of their days.
+    Without price history they are empty and the rest is null. `contract` and `chain` are there if the coin was asked
+    for by them, `note` where it is not one that the service tracks.
+    """
+
+    coin: CoinIdentity
+    trends: list[TrendPeriod]
+    average_streak: float | None
+    currentTrend: CurrentTrend | None
+    currentTrendWeekly: CurrentWeeklyTrend | None
+    latestBands: TrendBands | None
+    band_position: BandPosition
+    stale_fields: list[str] = field(name="_stale_fields")
+    contract: str | UnsetType = UNSET
+    chain: str | UnsetType = UNSET
+    note: str | UnsetType = UNSET
+
+
+class ResolveQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What somebody typed, and how many matches are wanted."""
+
+    q: Annotated[
+        str,
+        Meta(
+            pattern=r"\S",
+            max_length=200,
+            description="A ticker, name, id, contract, or a misspelling of one",
+            examples=["dogwifhat"],
+        ),
+    ]
+    limit: Annotated[int, Meta(ge=1, le=50, description="Most matches, the best first")] = 5
+
+
+class ResolveMatch(Struct, frozen=True):
+    """A coin or a real-world asset that a text may mean.
+
+    `via` is how it was found, `score` from 0 to 1. `id` is CoinGecko's, or `xyz:AAPL`; `rank` is the place by market
+    cap as in `coins`.
+    """
+
+    symbol: str
+    name: str | None
+    assetType: Literal["crypto"] | AssetType
+    rank: int | None
+    via: str
+    score: Annotated[float, Meta(ge=0, le=1)]
+    id: str | None
+
+
+class Resolved(Struct, frozen=True):
+    """Matches, the best first; `tried` are the ways that were tried, in order. Nothing found: no matches.
+
+    `note` is there where a coin and a real-world asset share the ticker.
+    """
+
+    query: str
+    tried: list[str]
+    matches: list[ResolveMatch]
+    count: int
+    note: str | UnsetType = UNSET

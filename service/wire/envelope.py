@@ -45,14 +45,16 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version
 class Answer(msgspec.Struct, frozen=True):
     """What a route function returns.
 
-    `data` is a struct of `wire`, or `msgspec.Raw` where a desk keeps the encoded payload for a refresh.
+    `data` is a struct of `wire`, or `msgspec.Raw` where a service keeps the encoded payload for a refresh.
     `as_of_ms` is the observation time of the oldest load-bearing input; `None` leaves `meta` with `ts` alone.
     `counted` is false for an answer that costs nothing (`insufficient-evidence`).
+    `auth` is sent beside `data`: the free quota, in the manifest only.
     """
 
     data: object
     as_of_ms: int | None = None
     counted: bool = True
+    auth: msgspec.Raw | None = None
 
 
 _HEAD: Final = b'{"schemaVersion":%d,"data":' % SCHEMA_VERSION
@@ -72,12 +74,14 @@ def success(answer: Answer, now_ms: int) -> bytes:
     if answer.as_of_ms is None:
         return b'%b%b,"meta":{"ts":"%b"}}' % (_HEAD, data, iso(now_ms).encode())
     age_s = max(0, (now_ms - answer.as_of_ms) // SECOND_MS)
-    return b'%b%b,"meta":{"ts":"%b","as_of":"%b","data_age_seconds":%d}}' % (
+    auth = b"" if answer.auth is None else b',"auth":%b' % bytes(answer.auth)
+    return b'%b%b,"meta":{"ts":"%b","as_of":"%b","data_age_seconds":%d}%b}' % (
         _HEAD,
         data,
         iso(now_ms).encode(),
         iso(answer.as_of_ms).encode(),
         age_s,
+        auth,
     )
 
 

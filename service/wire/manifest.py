@@ -19,6 +19,19 @@ class FreePlan(Struct, frozen=True, rename="camel"):
     resets_at: str
 
 
+class FreeTier(Struct, frozen=True, rename="camel"):
+    """Questions of the free plan: granted once, then each UTC day."""
+
+    lifetime: int
+    daily_drip: int
+
+
+class ManifestAuth(Struct, frozen=True, rename="camel"):
+    """The free plan, at the top level of the manifest's body, where clients of this interface read it."""
+
+    free_tier: FreeTier
+
+
 class TierRow(Struct, frozen=True, rename="camel"):
     """A tier and its questions a UTC day; null is no limit."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from service.wire.regime import Regime
 
@@ -18,7 +18,8 @@ class RiskContext(Struct, frozen=True):
     `price` is USD with the venue's own precision; `funding_apr`, `carry_if_long` and `carry_if_short` are percent a
     year, simple; `btc_correlation` is Pearson's over the daily log returns of the last 90 common closed bars (30 at
     least). What is unknown is null; what could not be refreshed, or is not known, is named in `_stale_fields`, fields
-    derived from it excepted. `venue_symbol` is there only where the venue writes the ticker differently (`kPEPE`).
+    derived from it excepted. `venue_symbol` is there only where the venue writes the ticker differently (`kPEPE`), and
+    `contract_size` where its prices are of several coins (1000); `price` is always that of one coin.
     """
 
     symbol: str
@@ -38,6 +39,7 @@ class RiskContext(Struct, frozen=True):
     sentiment_summary: str | None
     venue: str
     venue_symbol: str | UnsetType = UNSET
+    contract_size: int | UnsetType = UNSET
 
 
 class Facts(Struct, frozen=True):
@@ -88,10 +90,7 @@ class Historical(Struct, frozen=True):
 
 
 class CategoryCoin(Struct, frozen=True):
-    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted.
-
-    `name` says so where `price` is that of a thousand ("1000 Pepe"); `market_cap` is that of the whole coin.
-    """
+    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted."""
 
     symbol: str
     name: str
@@ -135,7 +134,7 @@ class CategoryInfo(Struct, frozen=True):
     laggards: list[str]
 
 
-class Extreme(Struct, frozen=True):
+class BreadthExtreme(Struct, frozen=True):
     """A state that at least 60 % of the universe is in."""
 
     state: Trend
@@ -170,7 +169,7 @@ class MarketHealth(Struct, frozen=True):
     trends: TrendCounts
     breadth_pct: TrendShares
     hasExtremes: bool
-    extremes: list[Extreme]
+    extremes: list[BreadthExtreme]
     velocity: float | UnsetType | None = UNSET
     regime: Regime | UnsetType | None = UNSET
     regime_age_days: int | UnsetType | None = UNSET
@@ -235,3 +234,80 @@ class FundingAlerts(Struct, frozen=True):
 
     events: list[FundingAlert]
     meta: PageMeta
+
+
+class PriceBaselines(Struct, frozen=True):
+    """Prices of one coin in the past, USD: 4 hours, 24 hours and 7 days ago.
+
+    Each is the close of the last hourly bar that had ended by then; null where no bar ended within the day before. A
+    horizon that was not asked for is absent.
+    """
+
+    b4h: float | UnsetType | None = UNSET
+    b24h: float | UnsetType | None = UNSET
+    b7d: float | UnsetType | None = UNSET
+
+
+class LivePrice(Struct, frozen=True):
+    """The price of one coin: USD, its venue, and when the venue showed it (epoch milliseconds).
+
+    `coinId` is CoinGecko's id; null where no coin of CoinGecko matches.
+    """
+
+    coinId: str | None
+    symbol: str
+    price: float
+    source: str
+    ts: int
+
+
+class LivePrices(Struct, frozen=True):
+    """Prices by CoinGecko's id, the largest market value first. `ts` is when the answer was made, epoch milliseconds.
+
+    A coin without an id has its ticker, in capitals, as key. `missing` names what was asked for and has no price.
+    `_stale_fields` names prices that could not be refreshed (`prices.bitcoin`) and baselines that are not known.
+    """
+
+    prices: dict[str, LivePrice]
+    ts: int
+    baselines: dict[str, PriceBaselines] | UnsetType = UNSET
+    missing: list[str] | UnsetType = UNSET
+    stale_fields: list[str] = field(name="_stale_fields", default_factory=list)
+
+
+class Baselines(Struct, frozen=True):
+    """Past prices by CoinGecko's id, as in `market/prices`. `ts` is when the answer was made, epoch milliseconds."""
+
+    baselines: dict[str, PriceBaselines]
+    ts: int
+    missing: list[str] | UnsetType = UNSET
+    stale_fields: list[str] = field(name="_stale_fields", default_factory=list)
+
+
+class TotalMarketCap(Struct, frozen=True):
+    """Market value, USD, its change in 24 hours, percent, and the time of both."""
+
+    market_cap_usd: float
+    change_24h_pct: float | None
+    at: str
+
+
+class TotalMarketVolume(Struct, frozen=True):
+    """Volume of 24 hours, USD."""
+
+    volume_24h_usd: float | None
+
+
+class GlobalMarket(Struct, frozen=True):
+    """The whole market: value, volume, and shares of the ten largest coins by lower-case ticker, percent.
+
+    `scope` says which coins are counted. What could not be refreshed is named in `_stale_fields`.
+    """
+
+    as_of: str
+    btc_dominance_pct: float | None
+    scope: str
+    totalMarketCap: TotalMarketCap
+    totalMarketVolume: TotalMarketVolume
+    marketCapPercentage: dict[str, float]
+    stale_fields: list[str] = field(name="_stale_fields")

@@ -1,17 +1,13 @@
 """THE table: every route, what it takes, what it gives, what it costs. Everything public is made from it."""
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final
 
-from msgspec import Struct
-
-from service.units import MicroUsd, usdc
 from service.wire import (
     access,
     ask,
     coins,
     market,
-    payment,
     quality,
     queries,
     regime,
@@ -23,77 +19,9 @@ from service.wire import (
     walkforward,
     wallets,
 )
+from service.wire.account_offers import OF_ACCOUNTS, OF_RECEIPTS
 from service.wire.manifest import Manifest
-
-DATA_CALL: Final = MicroUsd(5_000)
-"""Price of an ordinary data call: 0.005 USDC."""
-
-DEAR_CALL: Final = MicroUsd(50_000)
-"""Price of the question route, pairs and walk-forward: 0.05 USDC."""
-
-UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX", "UPSTREAM_UNREACHABLE")
-"""What a route answers that has nothing to say because an upstream failed."""
-
-Gate = Literal["public", "bearer", "session", "question", "payer"]
-"""Who may call: anyone; any credential; sessions only; a credential or a new device; a credential or a payer."""
-
-
-class Offer(Struct, frozen=True, kw_only=True):
-    """One route.
-
-    Attributes:
-        id: Stable name, also of the route function's binding (`coin.risk`).
-        method: HTTP method; GET also answers HEAD, uncounted.
-        path: Starlette path template. Fields of `parameters` named in it come from the path, the others from the query.
-        parameters: Struct the path and query are decoded into; its `Meta` constraints are the whole validation.
-        result: Struct of `data` (or of the bare body where `envelope` is false).
-        results: Further structs that `data` may be, where a parameter decides (an `action`).
-        body: Struct of the JSON request body, if the route takes one.
-        summary: One sentence for manifest, OpenAPI and clients.
-        price: What a call costs once the quota is spent; 0 is free and never counted.
-        refresh_seconds: How often the data behind it is refreshed, if it is.
-        streaming: Answers line by line; never payable.
-        envelope: Whether the answer is wrapped.
-        dated: Whether the envelope's `meta` carries the age of underlying data.
-        gate: Who may call.
-        also: Codes this route may answer beyond those every route of its gate may.
-        bare_errors: Whether a failure is `{"error": message}`, without codes and envelope.
-        forms: Media types of a success, the usual one first; the caller's `Accept` chooses.
-    """
-
-    id: str
-    path: str
-    summary: str
-    result: type[Struct]
-    results: Sequence[type[Struct]] = ()
-    method: Literal["GET", "POST", "DELETE"] = "GET"
-    parameters: type[Struct] = queries.NoParameters
-    body: type[Struct] | None = None
-    price: MicroUsd = MicroUsd(0)
-    refresh_seconds: int | None = None
-    streaming: bool = False
-    envelope: bool = True
-    dated: bool = True
-    gate: Gate = "bearer"
-    also: Sequence[str] = ()
-    bare_errors: bool = False
-    forms: Sequence[str] = ("application/json",)
-
-    @property
-    def counted(self) -> bool:
-        """Whether a call uses up a question: everything that has a price does, and so do streams."""
-        return self.price > 0 or self.streaming
-
-    @property
-    def payable(self) -> bool:
-        """Whether a call may be paid for once the quota is spent."""
-        return self.price > 0 and not self.streaming
-
-    @property
-    def price_usdc(self) -> str:
-        """The price in decimal USDC."""
-        return usdc(self.price)
-
+from service.wire.offer import DATA_CALL, DEAR_CALL, UPSTREAM, Offer, data_call
 
 QUESTION: Final = Offer(
     id="question",
@@ -101,7 +29,7 @@ QUESTION: Final = Offer(
     path="/api/cli",
     summary="Ask a question in plain words; it is answered from the same data as the data routes",
     body=ask.Question,
-    result=ask.Told,
+    result=ask.QuestionAnswer,
     results=(ask.Findings,),
     price=DEAR_CALL,
     envelope=False,
@@ -148,6 +76,7 @@ WALLETS: Final = Offer(
     also=("NOT_FOUND", *UPSTREAM),
 )
 
+# fmt: off
 OFFERS: Final[Sequence[Offer]] = (
     QUESTION,
     Offer(
@@ -164,237 +93,147 @@ OFFERS: Final[Sequence[Offer]] = (
         result=access.Entitlement,
         dated=False,
     ),
-    Offer(
-        id="coin.risk",
-        path="/api/cli/coin/risk/{symbol}",
-        summary="Bundled risk context of one asset",
-        parameters=queries.OfSymbol,
-        result=market.RiskContext,
-        price=DATA_CALL,
-        refresh_seconds=15,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "coin.risk", "/api/cli/coin/risk/{symbol}",
+        "Bundled risk context of one asset",
+        queries.OfSymbol, market.RiskContext, refresh=15, also=("UNKNOWN_SYMBOL",),
     ),
-    Offer(
-        id="coins",
-        path="/api/cli/coins",
-        summary="All coins and all measures in one table: filtered, ordered, by page",
-        parameters=coins.CoinsQuery,
-        result=coins.Coins,
-        results=(coins.SelectedCoins,),
-        price=DATA_CALL,
-        refresh_seconds=15,
-        also=("UNKNOWN_SYMBOL", "UNKNOWN_CATEGORY", *UPSTREAM),
+    data_call(
+        "coins", "/api/cli/coins",
+        "All coins and all measures in one table: filtered, ordered, by page",
+        coins.CoinsQuery, coins.Coins, coins.SelectedCoins, refresh=15, also=("UNKNOWN_SYMBOL", "UNKNOWN_CATEGORY"),
     ),
-    Offer(
-        id="coin.historical",
-        path="/api/cli/coin/historical/{symbol}",
-        summary="A coin some hours or days ago, now, and between",
-        parameters=queries.HistoricalQuery,
-        result=market.Historical,
-        price=DATA_CALL,
-        refresh_seconds=300,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "coin.lookup", "/api/cli/coin/lookup",
+        "A coin by its ticker: identity, present trend, past trends, SuperTrend bands",
+        coins.LookupQuery, coins.CoinLookup, refresh=15, also=("UNKNOWN_SYMBOL",),
     ),
-    Offer(
-        id="walkforward",
-        path="/api/cli/walkforward",
-        summary="Walk-forward records of three strategies: signals, open positions, or outcomes with their summary",
-        parameters=queries.WalkforwardQuery,
-        result=walkforward.WalkforwardSignals,
-        results=(walkforward.WalkforwardPositions, walkforward.WalkforwardOutcomes),
-        price=DEAR_CALL,
-        refresh_seconds=3600,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "coin.by-id", "/api/cli/coin/by-id/{id}",
+        "A coin by its CoinGecko id; the same answer as by ticker",
+        coins.OfCoinId, coins.CoinLookup, refresh=15, also=("UNKNOWN_SYMBOL",),
     ),
-    Offer(
-        id="signal.quality",
-        path="/api/cli/signal-quality",
-        summary="Out-of-sample record of one strategy on one coin, or of verdicts, and how far it can be trusted",
-        parameters=queries.SignalQualityQuery,
-        result=quality.SignalQuality,
-        results=(quality.VerdictQuality,),
-        price=DATA_CALL,
-        refresh_seconds=3600,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "coin.by-name", "/api/cli/coin/by-name/{name}",
+        "A coin by its full name; the same answer as by ticker",
+        coins.OfCoinName, coins.CoinLookup, refresh=15, also=("UNKNOWN_SYMBOL",),
+    ),
+    data_call(
+        "coin.by-contract", "/api/cli/coin/by-contract/{address}",
+        "A coin by the contract of its token; the same answer as by ticker",
+        coins.OfContract, coins.CoinLookup, refresh=15, also=("NOT_FOUND",),
+    ),
+    data_call(
+        "resolve", "/api/cli/resolve",
+        "Which coins and real-world assets a text means: ticker, name, id, contract or a misspelling",
+        coins.ResolveQuery, coins.Resolved, refresh=300,
+    ),
+    data_call(
+        "coin.historical", "/api/cli/coin/historical/{symbol}",
+        "A coin some hours or days ago, now, and between",
+        queries.HistoricalQuery, market.Historical, refresh=300, also=("UNKNOWN_SYMBOL",),
+    ),
+    data_call(
+        "walkforward", "/api/cli/walkforward",
+        "Walk-forward records of three strategies: signals, open positions, or outcomes with their summary",
+        queries.WalkforwardQuery, walkforward.WalkforwardSignals, walkforward.WalkforwardPositions,
+        walkforward.WalkforwardOutcomes, refresh=3600, also=("UNKNOWN_SYMBOL",), price=DEAR_CALL,
+    ),
+    data_call(
+        "signal.quality", "/api/cli/signal-quality",
+        "Out-of-sample record of one strategy on one coin, or of verdicts, and how far it can be trusted",
+        queries.SignalQualityQuery, quality.SignalQuality, quality.VerdictQuality,
+        refresh=3600, also=("UNKNOWN_SYMBOL",),
     ),
     TRANSCRIPTS,
-    Offer(
-        id="signal",
-        path="/api/cli/signal/{symbol}",
-        summary="Verdict on one coin by published rules, with its evidence, its arithmetic, its claims and its record",
-        parameters=queries.SignalQuery,
-        result=verdict.Signal,
-        price=DATA_CALL,
-        refresh_seconds=15,
-        also=("UNKNOWN_SYMBOL", "NOT_FOUND", *UPSTREAM),
+    data_call(
+        "signal", "/api/cli/signal/{symbol}",
+        "Verdict on one coin by published rules, with its evidence, its arithmetic, its claims and its record",
+        queries.SignalQuery, verdict.Signal, refresh=15, also=("UNKNOWN_SYMBOL", "NOT_FOUND"),
     ),
     WALLETS,
-    Offer(
-        id="category.sentiment",
-        path="/api/cli/category/sentiment/{name}",
-        summary="Sentiment of a category: what is written about it, how its coins trade",
-        parameters=queries.OfCategory,
-        result=sentiment.CategorySentiment,
-        price=DATA_CALL,
-        refresh_seconds=600,
-        also=("UNKNOWN_CATEGORY", *UPSTREAM),
+    data_call(
+        "category.sentiment", "/api/cli/category/sentiment/{name}",
+        "Sentiment of a category: what is written about it, how its coins trade",
+        queries.OfCategory, sentiment.CategorySentiment, refresh=600, also=("UNKNOWN_CATEGORY",),
     ),
-    Offer(
-        id="category.info",
-        path="/api/cli/category/info/{name}",
-        summary="Trend breakdown of a category and its coins",
-        parameters=queries.OfCategory,
-        result=market.CategoryInfo,
-        price=DATA_CALL,
-        refresh_seconds=300,
-        also=("UNKNOWN_CATEGORY", *UPSTREAM),
+    data_call(
+        "coin.sentiment", "/api/cli/coin/sentiment/{symbol}",
+        "Sentiment of one coin: stance, score and its change, mentions",
+        queries.OfSymbol, sentiment.OneCoinSentiment, refresh=600, also=("UNKNOWN_SYMBOL",),
     ),
-    Offer(
-        id="regime",
-        path="/api/cli/regime",
-        summary="Market regime: active positions, signals, confidence, or a coin's history",
-        parameters=queries.RegimeQuery,
-        result=regime.ActiveRegime,
-        results=(regime.RegimeSignals, regime.RegimeConfidence, regime.RegimeHistory),
-        price=DATA_CALL,
-        refresh_seconds=300,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "sentiment", "/api/cli/sentiment",
+        "Sentiment of the market, coins, categories and narratives, and which of them rise",
+        queries.SentimentQuery, sentiment.SentimentItems, sentiment.SentimentItems, sentiment.SentimentItem,
+        sentiment.NarrativeAttention,
+        sentiment.SentimentCategories, sentiment.SentimentHealth, sentiment.CategorySlopes, sentiment.CoinSlopes,
+        sentiment.OneCoinSentiment, sentiment.OneSentiment, sentiment.OneSentiment,  # in the order of the actions
+        refresh=600, also=("UNKNOWN_SYMBOL", "UNKNOWN_CATEGORY", "NOT_FOUND"),
     ),
-    Offer(
-        id="rwa.symbol",
-        path="/api/cli/rwa/symbol/{symbol}",
-        summary="A real-world asset (equity, fund, metal, commodity, index, currency) by ticker",
-        parameters=rwa.OfRwaSymbol,
-        result=rwa.RwaAsset,
-        price=DATA_CALL,
-        refresh_seconds=30,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "narratives", "/api/cli/narratives",
+        "Categories that news and podcasts talk about this week: how often, how recently, in which mood",
+        queries.NoParameters, sentiment.Narratives, refresh=600,
     ),
-    Offer(
-        id="rwa.assets",
-        path="/api/cli/rwa/assets",
-        summary="List real-world assets, the most traded first",
-        parameters=rwa.RwaAssetsQuery,
-        result=rwa.RwaAssets,
-        price=DATA_CALL,
-        refresh_seconds=3600,
-        also=UPSTREAM,
+    data_call(
+        "category.info", "/api/cli/category/info/{name}",
+        "Trend breakdown of a category and its coins",
+        queries.OfCategory, market.CategoryInfo, refresh=300, also=("UNKNOWN_CATEGORY",),
     ),
-    Offer(
-        id="market.health",
-        path="/api/cli/market/health",
-        summary="Breadth of the market on the last closed day, and what it means",
-        parameters=queries.HealthQuery,
-        result=market.MarketHealth,
-        price=DATA_CALL,
-        refresh_seconds=300,
-        also=UPSTREAM,
+    data_call(
+        "regime", "/api/cli/regime",
+        "Market regime: active positions, signals, confidence, or a coin's history",
+        queries.RegimeQuery, regime.ActiveRegime, regime.RegimeSignals, regime.RegimeConfidence, regime.RegimeHistory,
+        refresh=300, also=("UNKNOWN_SYMBOL",),
     ),
-    Offer(
-        id="market.crossing",
-        path="/api/cli/market/crossing",
-        summary="Days on which coins going up came to outnumber those going down, or the reverse",
-        result=market.Crossings,
-        price=DATA_CALL,
-        refresh_seconds=300,
-        also=UPSTREAM,
+    data_call(
+        "rwa.symbol", "/api/cli/rwa/symbol/{symbol}",
+        "A real-world asset (equity, fund, metal, commodity, index, currency) by ticker",
+        rwa.OfRwaSymbol, rwa.RwaAsset, refresh=30, also=("UNKNOWN_SYMBOL",),
     ),
-    Offer(
-        id="funding.alerts",
-        path="/api/cli/funding/alerts",
-        summary="Events of coins whose funding left the ordinary",
-        parameters=queries.AlertsQuery,
-        result=market.FundingAlerts,
-        price=DATA_CALL,
-        refresh_seconds=60,
-        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    data_call(
+        "rwa.asset", "/api/cli/rwa/asset/{id}",
+        "A real-world asset by its id (xyz:AAPL); the same answer as by ticker",
+        rwa.OfRwaId, rwa.RwaAsset, refresh=30, also=("UNKNOWN_SYMBOL",),
+    ),
+    data_call(
+        "rwa.assets", "/api/cli/rwa/assets",
+        "List real-world assets, the most traded first",
+        rwa.RwaAssetsQuery, rwa.RwaAssets, refresh=3600,
+    ),
+    data_call(
+        "market.prices", "/api/cli/market/prices",
+        "Live prices of many coins in one call, with those of 4 h, 24 h and 7 d ago if asked for",
+        queries.PricesQuery, market.LivePrices, refresh=15, also=("UNKNOWN_SYMBOL",),
+    ),
+    data_call(
+        "market.baselines", "/api/cli/market/baselines",
+        "Prices of many coins 4 h, 24 h and 7 d ago",
+        queries.BaselinesQuery, market.Baselines, refresh=3600, also=("UNKNOWN_SYMBOL",),
+    ),
+    data_call(
+        "market.global", "/api/cli/market/global",
+        "The whole market in a few numbers: value, volume, shares of the largest coins",
+        queries.NoParameters, market.GlobalMarket, refresh=300,
+    ),
+    data_call(
+        "market.health", "/api/cli/market/health",
+        "Breadth of the market on the last closed day, and what it means",
+        queries.HealthQuery, market.MarketHealth, refresh=300,
+    ),
+    data_call(
+        "market.crossing", "/api/cli/market/crossing",
+        "Days on which coins going up came to outnumber those going down, or the reverse",
+        queries.NoParameters, market.Crossings, refresh=300,
+    ),
+    data_call(
+        "funding.alerts", "/api/cli/funding/alerts",
+        "Events of coins whose funding left the ordinary",
+        queries.AlertsQuery, market.FundingAlerts, refresh=60, also=("UNKNOWN_SYMBOL",),
     ),
     WATCH,
-    Offer(
-        id="auth.nonce",
-        method="POST",
-        path="/api/auth/nonce",
-        summary="Get a single-use nonce for Sign-In with Ethereum",
-        result=access.NewNonce,
-        envelope=False,
-        gate="public",
-    ),
-    Offer(
-        id="auth.login",
-        method="POST",
-        path="/api/auth/login",
-        summary="Exchange a signed EIP-4361 message for a session",
-        body=access.Login,
-        result=access.Session,
-        envelope=False,
-        gate="public",
-        also=("AUTH_INVALID",),
-    ),
-    Offer(
-        id="auth.logout",
-        method="POST",
-        path="/api/auth/logout",
-        summary="End the session at once",
-        result=access.Done,
-        envelope=False,
-        gate="session",
-    ),
-    Offer(
-        id="keys.create",
-        method="POST",
-        path="/api/keys",
-        summary="Create an API key; it is shown once",
-        body=access.NewKey,
-        result=access.CreatedKey,
-        envelope=False,
-        gate="session",
-    ),
-    Offer(
-        id="keys.list",
-        path="/api/keys",
-        summary="List the caller's API keys",
-        result=access.KeyList,
-        envelope=False,
-        gate="session",
-    ),
-    Offer(
-        id="keys.revoke",
-        method="DELETE",
-        path="/api/keys",
-        summary="Revoke an API key at once",
-        parameters=queries.OfPrefix,
-        result=access.Done,
-        envelope=False,
-        gate="session",
-        also=("NOT_FOUND",),
-    ),
-    Offer(
-        id="keys.rotate",
-        method="POST",
-        path="/api/keys/rotate",
-        summary="Replace an API key; the old one dies after a grace",
-        body=access.RotateKey,
-        result=access.CreatedKey,
-        envelope=False,
-        gate="session",
-        also=("NOT_FOUND",),
-    ),
-    Offer(
-        id="receipts.get",
-        path="/api/receipts/{id}",
-        summary="A signed receipt of something the caller paid for",
-        parameters=queries.OfReceipt,
-        result=payment.SignedReceipt,
-        envelope=False,
-        gate="payer",
-        also=("NOT_FOUND", "PAYMENT_PENDING"),
-    ),
-    Offer(
-        id="receipts.list",
-        path="/api/receipts",
-        summary="List the caller's receipts, newest first",
-        parameters=queries.ReceiptsQuery,
-        result=payment.ReceiptList,
-        envelope=False,
-    ),
+    *OF_ACCOUNTS,
+    *OF_RECEIPTS,
 )
+# fmt: on

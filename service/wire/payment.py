@@ -1,7 +1,6 @@
 """The payment challenge (x402 v1 and v2), the gate block beside it, and what a caller sends and gets when it pays.
 
-Source: x402 specification v1 and v2 (`PaymentRequired`, `PaymentRequirements`, `PaymentPayload`, `SettlementResponse`),
-`contract.md` §5.
+Source: x402 specification v1 and v2 (`PaymentRequired`, `PaymentRequirements`, `PaymentPayload`, `SettlementResponse`).
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -58,6 +57,10 @@ class Resource(Struct, frozen=True, rename="camel"):
     mime_type: str
 
 
+QuotaWall = Literal["grant", "drip"]
+"""Which quota is spent: questions granted once, or those of a UTC day."""
+
+
 class Quota(Struct, frozen=True):
     """What is left of the free questions; `limit` and `remaining` are null where there is no limit."""
 
@@ -65,6 +68,7 @@ class Quota(Struct, frozen=True):
     limit: int | None
     remaining: int | None
     period: Period
+    wall: QuotaWall
 
 
 class ThisQuery(Struct, frozen=True):
@@ -75,18 +79,20 @@ class ThisQuery(Struct, frozen=True):
 
 
 class Unlock(Struct, frozen=True, omit_defaults=True):
-    """One way on: pay for this call, wait until `at`, upgrade (at `url`, where there is a page for it), or log in."""
+    """One way on: pay `price_usdc` for this call by x402, wait until `at`, ask for a higher tier, or log in."""
 
-    method: Literal["pay", "wait", "upgrade", "login"]
-    description: str
+    method: Literal["x402", "wait", "upgrade", "login"]
+    label: str
+    price_usdc: str | None = None
     at: str | None = None
-    url: str | None = None
 
 
 class Gate(Struct, frozen=True):
     """Why the gate is shut, when it opens, and what opens it now."""
 
     tier: Tier
+    used: int
+    limit: int | None
     quota: Quota
     reset_at: str | None
     upgrade_url: str | None

@@ -4,11 +4,16 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from service.errors import ServiceError
 from service.wire.access import DisplayPrefix
 from service.wire.parameters import CursorText, Instant, PageSize, SymbolText, instant_ms
 from service.wire.quality import SignalType
 
 RegimeAction = Literal["active", "signals", "confidence", "history"]
+SentimentAction = Literal[
+    "market", "latest", "summary", "narratives", "categories", "health", "slopes", "entity-slopes", "coin", "category",
+    "narrative",
+]  # fmt: skip
 WalkforwardAction = Literal["signals", "positions", "outcomes"]
 
 
@@ -52,10 +57,68 @@ class HealthQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RegimeQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to be told of the regime; `symbol` narrows every action down to one coin."""
+    """What to answer of the regime; `symbol` narrows every action down to one coin."""
 
     action: RegimeAction = "active"
     symbol: Annotated[SymbolText, Meta(extra={"required_when": {"action": "history"}})] | None = None
+
+
+SymbolList = Annotated[
+    str,
+    Meta(
+        pattern=r"^[ -~]*\Z",
+        max_length=200,
+        description="Tickers, separated by commas, in any case; without it all coins",
+        examples=["BTC,ETH,SOL"],
+    ),
+]
+
+
+class PricesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose prices, and whether those of the past are added."""
+
+    symbols: SymbolList | None = None
+    baselines: Annotated[Literal[0, 1], Meta(description="1 adds the prices 4 h, 24 h and 7 d ago")] = 0
+
+
+class BaselinesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose past prices, and which."""
+
+    symbols: SymbolList | None = None
+    horizons: (
+        Annotated[
+            str,
+            Meta(
+                pattern=r"^((4h|24h|7d)(,(4h|24h|7d))*)?\Z",
+                max_length=60,
+                description="How long ago, separated by commas: 4h, 24h, 7d; without it all three",
+                examples=["4h,7d"],
+            ),
+        ]
+        | None
+    ) = None
+
+
+class SentimentQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which sentiment to show; `symbol` belongs to `coin`, `name` to `category` and `narrative`.
+
+    Raises:
+        ServiceError: `BAD_REQUEST` for a symbol or a name with another action.
+    """
+
+    action: SentimentAction = "market"
+    symbol: Annotated[SymbolText, Meta(extra={"required_when": {"action": "coin"}})] | None = None
+    name: Annotated[CategoryName, Meta(extra={"required_when": {"action": ("category", "narrative")}})] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what the action does not take."""
+        for parameter, actions in (("symbol", ("coin",)), ("name", ("category", "narrative"))):
+            if getattr(self, parameter) is not None and self.action not in actions:
+                raise ServiceError(
+                    "BAD_REQUEST",
+                    f"{parameter} needs action={' or action='.join(actions)}.",
+                    details={"parameter": parameter},
+                )
 
 
 class HistoricalQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +134,7 @@ class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     Raises:
         ServiceError: `BAD_REQUEST` for an instant that the pattern lets through and the calendar does not: a mistake in
-            a parameter is told before a quota is looked at.
+            a parameter is refused before the quota is read.
     """
 
     symbol: SymbolText | None = None

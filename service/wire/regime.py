@@ -4,11 +4,34 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from service.wire.trading import TradingStandard
-
 Regime = Literal["risk-on", "neutral", "risk-off"]
 Direction = Literal["long", "short"]
 Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class SlippageBand(Struct, frozen=True):
+    """Slippage of a fill, basis points of its notional, from a daily dollar volume on (up to the band above)."""
+
+    volume_usd_from: float
+    bps: float
+
+
+class TradingStandard(Struct, frozen=True):
+    """How simulated trades are filled and what they cost, in `regime` and `walkforward`.
+
+    Attributes:
+        fills: When and at which price a decision is filled.
+        fee_bps: Fee of each fill, basis points of its notional.
+        slippage: By daily dollar volume, the largest first.
+        volume: Which volume decides the band.
+        funding: How funding is charged, and what happens where it was not recorded.
+    """
+
+    fills: str
+    fee_bps: float
+    slippage: list[SlippageBand]
+    volume: str
+    funding: str
 
 
 class MarketRegime(Struct, frozen=True):

@@ -10,18 +10,27 @@ AssetType = Literal["equity", "etf", "metal", "commodity", "index", "fx"]
 Dex = Literal["xyz"]
 
 
+AssetText = Annotated[
+    str,
+    Meta(
+        pattern=r"^([A-Za-z0-9]{1,20}:)?[A-Za-z0-9]{1,20}\Z",
+        description="A ticker such as AAPL or GOLD, 1 to 20 letters and digits, with or without its dex "
+        "(xyz:AAPL); case does not matter",
+        examples=["AAPL", "xyz:AAPL"],
+    ),
+]
+
+
 class OfRwaSymbol(Struct, frozen=True, forbid_unknown_fields=True):
     """A route about one real-world asset."""
 
-    symbol: Annotated[
-        str,
-        Meta(
-            pattern=r"^([A-Za-z0-9]{1,20}:)?[A-Za-z0-9]{1,20}\Z",
-            description="A ticker such as AAPL or GOLD, 1 to 20 letters and digits, with or without its dex "
-            "(xyz:AAPL); case does not matter",
-            examples=["AAPL", "xyz:AAPL"],
-        ),
-    ]
+    symbol: AssetText
+
+
+class OfRwaId(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one real-world asset, by its id."""
+
+    id: Annotated[AssetText, Meta(examples=["xyz:AAPL"])]
 
 
 class RwaAssetsQuery(Struct, frozen=True, forbid_unknown_fields=True):

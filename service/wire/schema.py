@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from service.wire.manifest import ParameterRow
-from service.wire.offers import Offer
+from service.wire.offer import Offer
 
 REFERENCE: Final = "#/components/schemas/{name}"
 
@@ -75,8 +75,8 @@ def _inlined(value: Any, named: Mapping[str, JsonSchema]) -> Any:
 def _portable(value: Any, key: str = "") -> Any:
     r"""Write patterns as ECMA-262 knows them (`$` is the end of the text, there is no `\Z`), docstrings for callers."""
     if isinstance(value, str):
-        told = {"pattern": _without_z, "description": _told}.get(key)
-        return told(value) if told else value
+        convert = {"pattern": _without_z, "description": _description}.get(key)
+        return convert(value) if convert else value
     if isinstance(value, Mapping):
         return {inner: _portable(value[inner], inner) for inner in value}
     return [_portable(inner) for inner in value] if isinstance(value, list | tuple) else value
@@ -86,6 +86,6 @@ def _without_z(pattern: str) -> str:
     return re.sub(r"\\Z\Z", "$", pattern)
 
 
-def _told(docstring: str) -> str:
-    """A docstring without its indent, and without what is raised here: callers are told of refusals by their codes."""
+def _description(docstring: str) -> str:
+    """A docstring without its indent and its `Raises`: callers see failures as codes."""
     return cleandoc(docstring).partition("\n\nRaises:")[0]

@@ -1,4 +1,4 @@
-"""Lines of the live streams: NDJSON, each a struct below, told apart by `type`; and what events hold."""
+"""Lines of the live streams: NDJSON, each a struct below, tagged by `type`; and what events hold."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, get_args

@@ -1,4 +1,4 @@
-"""JSON from strangers, read strictly: what two parsers might read differently is refused."""
+"""JSON from untrusted senders, read strictly: what two parsers might read differently is refused."""
 
 import json
 from typing import Final, TypeVar
@@ -96,12 +96,12 @@ def refuse_repeats(raw: bytes) -> None:
 
 
 def _refuse_repeats(pairs: list[tuple[str, object]]) -> None:
-    names = [name for name, _ in pairs]
-    if len(set(names)) != len(names):
+    if len(dict(pairs)) != len(pairs):
+        names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
         raise StrictError("is given more than once", repeated)
 
 
-_REPEATS: Final = json.JSONDecoder(object_pairs_hook=_refuse_repeats, parse_int=float)
-"""Made once: `json.loads` makes a decoder for each text. Integers are read as floats, because Python refuses to read
-one of more than 4,300 digits."""
+_REPEATS: Final = json.JSONDecoder(object_pairs_hook=_refuse_repeats, parse_int=str, parse_float=str)
+"""Made once: `json.loads` makes a decoder for each text. Numbers stay text: Python refuses to read an integer of
+more than 4,300 digits."""

@@ -49,8 +49,8 @@ class RecentMovements(Struct, frozen=True):
     """What moved in and out of watched wallets whose worth was known when it was first seen, the largest first.
 
     `since` is when the first of the days began, `wallets` how many are watched, `total` how many such movements there
-    were. A transfer between two watched wallets is one of them, out of the sender's. `chainId` is null where nobody is
-    watched.
+    were. A transfer between two watched wallets is one of them, out of the sender's. `chainId` is null without watched
+    wallets.
     """
 
     since: str

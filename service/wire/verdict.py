@@ -41,7 +41,7 @@ class RiskFacts(Struct, frozen=True):
 
 
 class FundingFacts(Struct, frozen=True):
-    """What was paid lately: means of 24 hours and of 7 days, percent a year.
+    """What was paid recently: means of 24 hours and of 7 days, percent a year.
 
     `percentile_30d` ranks the newest payment among those of 30 days, 0 to 100, null under a week of them; `observed_at`
     is the newest payment, `payments` how many there were in 30 days.
@@ -181,12 +181,12 @@ class Outcomes(Struct, frozen=True):
     this_coin: list[HorizonRecord]
 
 
-class Record(Struct, frozen=True):
+class TrackRecord(Struct, frozen=True):
     """What became of past verdicts like this one: two records that are never mixed.
 
     `live` counts the ledger: verdicts that were written down before anybody could know. `backtested` counts verdicts of
     the same rules, recomputed for every past day from the bars that had closed by then; null until that is done.
-    `entries` and `head` are the length and last hash of the ledger: keep them, and nobody can rewrite the past
+    `entries` and `head` are the length and last hash of the ledger: keep them, and the past cannot be rewritten
     unnoticed. None of this enters `verdict_id`.
     """
 
@@ -225,4 +225,4 @@ class Signal(Verdict, frozen=True):
     """
 
     claims: list[Claim] | None
-    record: Record | None
+    record: TrackRecord | None

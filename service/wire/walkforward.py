@@ -9,8 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from service.wire.regime import Direction, Share
-from service.wire.trading import TradingStandard
+from service.wire.regime import Direction, Share, TradingStandard
 
 Strategy = Literal["trend-following", "cross-sectional-momentum", "funding-reversion"]
 WalkforwardExit = Literal[

@@ -1,4 +1,4 @@
-"""Builds the service: every room in the order in which they need each other."""
+"""Builds the service: opens every package in order and assembles the application."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
@@ -7,14 +7,14 @@ from functools import partial
 
 from msgspec import Raw, Struct
 
-from service.access.ledger import void_paid
+from service.access.factory import Access, open_access
 from service.access.meter import Meter, open_meter
-from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
-from service.ask.author import open_author
-from service.ask.model import Model
+from service.access.usage_ledger import void_paid
+from service.ask.data_services import AskDependencies
+from service.ask.llm_writer import open_author
 from service.ask.questions import open_questions
-from service.ask.tools import Rooms
+from service.ask.references import Model
 from service.clock import Clock
 from service.http.app import App
 from service.http.build import Public, build_app
@@ -22,51 +22,53 @@ from service.http.connections import ConnectionLimits, most_connections
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
-from service.market.schedule import Lead, set_event
-from service.market.shelf import Shelf
+from service.notify.factory import open_alert_rules
+from service.notify.service import AlertRuleService
 from service.pages.site import open_site
-from service.payments.receipts import ReceiptDesk, ReceiptSigner
-from service.payments.room import Payments, open_payments
+from service.payments.factory import Payments, open_payments
+from service.payments.receipts import ReceiptService, ReceiptSigner
 from service.routes import manifest
-from service.routes.table import Desks, bind
+from service.routes.table import RouteServices, bind
+from service.scheduler import Leadership, already_set
 from service.settings import Settings
+from service.storage.documents import DocumentStore
 from service.storage.full_disk import state_of
 from service.storage.store import open_store
-from service.streams.hub import Hub
+from service.streams.broker import StreamBroker
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
-from service.wiring.commands import lines
-from service.wiring.data import Data, Ground, open_data
-from service.wiring.descriptors import raise_limit
-from service.wiring.leader import stand_for_lead
+from service.wiring.data import DataServices, Dependencies, open_data
+from service.wiring.examples import lines
+from service.wiring.leader import elect_leader
+from service.wiring.metrics import read_metrics, read_quarantine_metrics
 from service.wiring.preload import Preload
-from service.wiring.readings import read_all, read_quarantines
-from service.wiring.venues import open_upstreams
+from service.wiring.resource_limits import raise_open_files_limit
+from service.wiring.upstreams import open_upstreams
 
 
 class Service(Struct, frozen=True):
-    """A service that runs: application, probes, metrics, streams (which end when it stops), limits of connections.
+    """A running service: application, health, metrics, streams and connection limits.
 
-    `ready` is to be set once `health` says that it is ready. Where no history is prepared it is set from the beginning.
+    The caller sets `ready` once `health` is ready. Without a preload it is set from the start.
     """
 
     app: App
     health: Health
     metrics: Metrics
-    streams: Hub
+    streams: StreamBroker
     connections: ConnectionLimits
     ready: asyncio.Event
 
 
 @asynccontextmanager
 async def build(settings: Settings, clock: Clock, preload: Preload | None = None) -> AsyncIterator[Service]:
-    """Open every room; close them in the reverse order on leaving.
+    """Open every package; close them in reverse order when the block ends.
 
     Args:
         settings: With the port as it was bound.
-        clock: Time, for all rooms.
-        preload: Prepares the recording's history, if anything does.
+        clock: The clock of all packages.
+        preload: Prepares the recording's history, if set.
 
     Yields:
         The service, before its market is warm: `health` says when it is.
@@ -77,28 +79,28 @@ async def build(settings: Settings, clock: Clock, preload: Preload | None = None
         FixtureError: If the recording cannot be used.
         SettingsError: If the lists of feeds or wallets cannot be used.
         ServiceError: If the store does not answer.
-        ExceptionGroup: If a room's loop fails while the service runs.
+        ExceptionGroup: If a loop of a package fails while the service runs.
     """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         database = await enter(open_store(settings, clock))
-        leadership = await enter(stand_for_lead(database))
+        leadership = await enter(elect_leader(database))
         secrets = open_secrets(settings.data_dir)
         access = await open_access(settings, secrets, database, clock)
         meter = await enter(open_meter(database, clock))
-        stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
+        stack.callback(access.authenticator.record_use, least_ms=1)  # with the meter's last write, which is waited for
         upstreams = await enter(open_upstreams(settings, clock, preload=preload))
-        shelf, cursors = Shelf(database), Cursors(secrets.cursor_key)
+        document_store, cursors = DocumentStore(database), Cursors(secrets.cursor_key)
         begun = asyncio.Event()
-        lead = Lead(leadership.held, begun, set_event() if preload is None else asyncio.Event())
-        ground = Ground(settings, clock, database, shelf, cursors, upstreams, lead)
-        data = await enter(open_data(ground))
+        lead = Leadership(leadership.held, begun, already_set() if preload is None else asyncio.Event())
+        dependencies = Dependencies(settings, clock, database, document_store, cursors, upstreams, lead)
+        data = await enter(open_data(dependencies))
         payments = await enter(
-            open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held, void=void_paid)
+            open_payments(settings, database, clock, meter.record_paid, meter.run_id, lead.is_leader, void=void_paid)
         )
         loops = (
-            access.doorkeeper.watch,
-            access.oversight.watch,
+            access.authenticator.watch,
+            access.stream_expiry.watch,
             meter.watch,
             meter.streams.watch,
             payments.watch,
@@ -106,44 +108,69 @@ async def build(settings: Settings, clock: Clock, preload: Preload | None = None
             partial(database.watch, clock),
         )
         await enter(_running(loops))
-        receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
+        receipts = ReceiptService(database, ReceiptSigner(secrets.receipt_key), cursors)
         author = await enter(open_author(settings, database, clock))
-        desks = _lay_out(ground, data, access, meter, receipts, author)
+        alerts = open_alert_rules(settings, database, secrets.alert_key, data.market, data.verdict, clock, lead)
+        services = _collect_services(dependencies, data, access, meter, receipts, author, await enter(alerts))
         health = data.health(settings.source, lambda: state_of(database.failing, settings.data_dir), payments.readiness)
-        app = _assemble(settings, clock, access, meter, payments, desks, health)
-        limits = ConnectionLimits(
-            most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock
-        )
-        coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
+        app = _assemble(settings, clock, access, meter, payments, services, health)
+        most = most_connections(raise_open_files_limit())
+        limits = ConnectionLimits(most, settings.connections_per_address, settings.trusted_proxies, clock)
+        coins, fetcher, hub = data.market.coins, data.fetcher, data.watch.hub
         held_back = (data.market.quarantine, data.rwa.quarantine)
-        read = partial(read_all, app, limits, database, coins, upstreams.sessions, visitor, hub, lead.held)
-        metrics = Metrics(lambda: [*read(), read_quarantines(held_back)])
+        read = partial(read_metrics, app, limits, database, coins, upstreams.sessions, fetcher, hub, lead.is_leader)
+        metrics = Metrics(lambda: [*read(), read_quarantine_metrics(held_back)])
         begun.set()
         yield Service(app, health, metrics, hub, limits, lead.ready)
 
 
-def _lay_out(
-    ground: Ground, data: Data, access: Access, meter: Meter, receipts: ReceiptDesk, author: Model | None
-) -> Desks:
-    """Everybody's front; those whom questions are put to among them."""
-    clock = ground.clock
-    told = Answer(Raw(encode(manifest.write(ground.settings, receipts.signer.address))), clock.now_ms())
+def _collect_services(
+    dependencies: Dependencies,
+    data: DataServices,
+    access: Access,
+    meter: Meter,
+    receipts: ReceiptService,
+    author: Model | None,
+    alerts: AlertRuleService,
+) -> RouteServices:
+    """Collect the services that routes call, and the question engine."""
+    clock = dependencies.clock
+    manifest_answer = Answer(
+        Raw(encode(manifest.write(dependencies.settings, receipts.signer.address))), clock.now_ms()
+    )
     market, rwa, sentiment, verdict, walkforward = data.market, data.rwa, data.sentiment, data.verdict, data.walkforward
     table, heard, watched = data.table, data.transcripts, data.wallets
-    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, table, walkforward, heard, watched, told, clock)
-    return Desks(
-        access.desk,
+    ask_services = AskDependencies(
+        access.accounts,
+        meter,
         market,
         rwa,
         sentiment,
         verdict,
         table,
         walkforward,
+        heard,
+        watched,
+        manifest_answer,
+        clock,
+    )
+    return RouteServices(
+        access.accounts,
+        market,
+        rwa,
+        sentiment,
+        data.sentiment_views,
+        data.narratives,
+        verdict,
+        table,
+        data.lookup,
+        walkforward,
         receipts,
         heard,
         watched,
         data.watch.hub,
-        open_questions(rooms, author),
+        alerts,
+        open_questions(ask_services, author),
     )
 
 
@@ -153,12 +180,12 @@ def _assemble(
     access: Access,
     meter: Meter,
     payments: Payments,
-    desks: Desks,
+    services: RouteServices,
     health: Health,
 ) -> App:
-    endpoints, scorecards = bind(settings, clock.now_ms(), desks), desks.verdict.scorecards
-    documents = build_documents(base_url(settings), payments.challenger, settings.settlement, settings.anonymous)
-    openapi, source, market = documents["/openapi.json"].body, settings.source, desks.market
+    endpoints = bind(settings, clock.now_ms(), services)
+    documents = build_documents(base_url(settings), payments.challenges, settings.settlement, settings.anonymous)
+    openapi = documents["/openapi.json"].body
     return build_app(
         settings,
         clock,
@@ -171,7 +198,7 @@ def _assemble(
             health,
             None
             if settings.pages == "off"
-            else open_site(source, clock, endpoints, market, scorecards, openapi, lines()),
+            else open_site(settings.source, clock, endpoints, services, openapi, lines()),
         ),
     )
 
@@ -186,7 +213,7 @@ def base_url(settings: Settings) -> str:
 
 @asynccontextmanager
 async def _running(loops: Iterable[Callable[[], Coroutine[object, object, None]]]) -> AsyncIterator[None]:
-    """Run loops beside what is inside; one that fails ends it, and they end with it."""
+    """Run loops while the block runs; a loop that fails ends the block."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(loop()) for loop in loops]
         try:

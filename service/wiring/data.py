@@ -1,4 +1,4 @@
-"""The rooms of data, each opened after those it asks."""
+"""The data packages, each opened after those it depends on."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -7,70 +7,75 @@ from msgspec import Struct
 
 from service.clock import Clock
 from service.http.health import Check, Health
-from service.market.filling import Filling
-from service.market.room import Market, open_market
-from service.market.schedule import Lead
-from service.market.shelf import Shelf
-from service.rwa.desk import RwaDesk
-from service.rwa.room import open_rwa
-from service.sentiment.desk import SentimentDesk
-from service.sentiment.room import open_sentiment
+from service.lookup.factory import Lookups, open_lookups
+from service.market.factory import MarketData, open_market
+from service.market.loading import LoadProgress
+from service.narratives.service import NarrativeService, open_narratives
+from service.rwa.factory import open_rwa
+from service.rwa.service import RwaService
+from service.scheduler import Leadership
+from service.sentiment.factory import FEEDS, open_sentiment
+from service.sentiment.service import SentimentService
+from service.sentiment.views import SentimentViews
 from service.settings import Settings
 from service.storage.database import Database
-from service.table.factory import Table, open_table
-from service.transcripts.desk import TranscriptDesk
-from service.transcripts.room import open_transcripts
-from service.upstream.visitor import Visitor, open_visitor
-from service.verdict.desk import VerdictDesk
-from service.verdict.room import open_verdict
-from service.walkforward.desk import WalkforwardDesk
-from service.walkforward.room import open_walkforward
-from service.wallets.desk import WalletDesk
-from service.wallets.room import Followed, open_wallets
+from service.storage.documents import DocumentStore
+from service.table.factory import CoinTables, open_table
+from service.transcripts.factory import open_transcripts
+from service.transcripts.service import TranscriptService
+from service.upstream.feed_fetcher import FeedFetcher, open_feed_fetcher
+from service.verdict.factory import open_verdict
+from service.verdict.service import VerdictService
+from service.walkforward.factory import open_walkforward
+from service.walkforward.service import WalkforwardService
+from service.wallets.factory import WalletSources, open_wallets
+from service.wallets.service import WalletService
 from service.wallets.watchlist import read_listed
-from service.watch.room import Watch, open_watch
+from service.watch.factory import StreamFeed, open_stream_feed
 from service.wire.cursor import Cursors
-from service.wiring.venues import Upstreams
+from service.wiring.upstreams import Upstreams
 
 
-class Ground(Struct, frozen=True):
-    """What the rooms stand on. `lead` says whether this process is the one that asks upstreams."""
+class Dependencies(Struct, frozen=True):
+    """What the data packages depend on; `lead` tells whether this process fetches from upstreams."""
 
     settings: Settings
     clock: Clock
     database: Database
-    shelf: Shelf
+    documents: DocumentStore
     cursors: Cursors
     upstreams: Upstreams
-    lead: Lead
+    lead: Leadership
 
 
-class Data(Struct, frozen=True):
-    """The rooms, open. `lead` says whether this process is the one that asks upstreams."""
+class DataServices(Struct, frozen=True):
+    """The open data packages; `lead` tells whether this process fetches from upstreams."""
 
-    lead: Lead
-    market: Market
-    rwa: RwaDesk
-    sentiment: SentimentDesk
-    verdict: VerdictDesk
-    table: Table
-    walkforward: WalkforwardDesk
-    transcripts: TranscriptDesk
-    wallets: WalletDesk
-    watch: Watch
-    visitor: Visitor
+    lead: Leadership
+    market: MarketData
+    rwa: RwaService
+    sentiment: SentimentService
+    sentiment_views: SentimentViews
+    narratives: NarrativeService
+    verdict: VerdictService
+    table: CoinTables
+    lookup: Lookups
+    walkforward: WalkforwardService
+    transcripts: TranscriptService
+    wallets: WalletService
+    watch: StreamFeed
+    fetcher: FeedFetcher
 
     def health(self, source: str, store: Callable[[], Mapping[str, object]], payments: Check) -> Health:
-        """What `/readyz` waits for, and what it shows beside.
+        """Build the health check: what `/readyz` waits for, and what it only shows.
 
         Args:
-            source: `fixtures`: ready once every table is complete. `live`: ready once prices and funding are served;
-                what is still loading is shown.
+            source: `fixtures` is ready once all tables are complete, `live` once prices and funding are served.
             store: Whether the store can be written.
-            payments: Whether payments go through; shown.
+            payments: Whether payments work; shown only.
         """
         waited = {"store": store, "market": self.market.readiness}
-        rooms = {"rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness}
+        optional = {"rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness}
         shown = {
             "payments": payments,
             "categories": self.market.categories.readiness,
@@ -79,65 +84,85 @@ class Data(Struct, frozen=True):
             "wallets": self.wallets.readiness,
         }
         if source == "fixtures":
-            return Health({**waited, **rooms, "loading": self._loading}, shown)
-        return Health(waited, {**rooms, **shown, "loading": self._loading})
+            return Health({**waited, **optional, "loading": self._loading}, shown)
+        return Health(waited, {**optional, **shown, "loading": self._loading})
 
     def _loading(self) -> Mapping[str, object]:
-        """What is still loading, by its name, and whether every route has something to answer from.
+        """Incomplete loads by name, and whether every route has data to answer from.
 
-        What a recording does not contain is not waited for: a venue without BTC has no breadth, and what an upstream
-        refuses stays missing. The process that leads waits until it has asked for transcripts and wallets.
+        Data that a recording lacks is not waited for: a venue without BTC has no breadth. The leader waits until it has
+        fetched transcripts and wallets once.
         """
-        every = {**self.market.filling(), "changes of coins": self.table.filling()}
-        if self.rwa.filling().total or not self.rwa.readiness()["ready"]:
-            every["real-world assets"] = self.rwa.filling()
+        every = {**self.market.load_progress(), "changes of coins": self.table.filling()}
+        every["past prices and contracts"] = self.lookup.filling()
+        if self.rwa.load_progress().total or not self.rwa.readiness()["ready"]:
+            every["real-world assets"] = self.rwa.load_progress()
         if self.market.categories.readiness()["failing"]:
             del every["categories"]
         else:
-            every["sentiment"] = Filling(self.sentiment.categories(), every["categories"].total, "categories")
-        if self.lead.held():
-            for name, desk in (("transcripts", self.transcripts), ("wallets", self.wallets)):
-                every[name] = Filling(int(desk.tried.is_set()), 1, "rounds")
+            every["sentiment"] = LoadProgress(self.sentiment.categories(), every["categories"].total, "categories")
+        if self.lead.is_leader():
+            for name, service in (("transcripts", self.transcripts), ("wallets", self.wallets)):
+                every[name] = LoadProgress(int(service.tried.is_set()), 1, "rounds")
         return {"ready": all(each.known for each in every.values())} | {
             name: str(each) for name, each in every.items() if not each.complete
         }
 
 
 @asynccontextmanager
-async def open_data(ground: Ground) -> AsyncIterator[Data]:
-    """Open every room of data; close them in the reverse order on leaving.
+async def open_data(dependencies: Dependencies) -> AsyncIterator[DataServices]:
+    """Open every data package; close them in reverse order when the block ends.
 
     Raises:
         SettingsError: If the lists of feeds or wallets cannot be used.
         ServiceError: If the store does not answer.
     """
-    settings, clock, database = ground.settings, ground.clock, ground.database
-    shelf, cursors, upstreams, lead = ground.shelf, ground.cursors, ground.upstreams, ground.lead
+    settings, clock, database = dependencies.settings, dependencies.clock, dependencies.database
+    documents, cursors, upstreams, lead = (
+        dependencies.documents,
+        dependencies.cursors,
+        dependencies.upstreams,
+        dependencies.lead,
+    )
     sessions, origin = upstreams.sessions, upstreams.origin
-    followed = Followed(read_listed(settings), upstreams.nodes, origin)
+    followed = WalletSources(read_listed(settings), upstreams.nodes, origin)
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         market = await enter(
-            open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, lead, upstreams.recorded)
+            open_market(
+                database, documents, cursors, clock, sessions, upstreams.feed_url, origin, lead, upstreams.recorded
+            )
         )
         coins = market.coins
         rwa = open_rwa(
-            shelf, market.store, clock, sessions, origin, lead, coins.view, lambda: coins.state.origin, market.days
+            documents,
+            market.store,
+            clock,
+            sessions,
+            origin,
+            lead,
+            coins.view,
+            lambda: coins.state.origin,
+            market.daily_bars_loaded,
         )
-        rwa_desk = await enter(rwa)
-        sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, lead))
-        visitor = await enter(open_visitor(clock, upstreams.spoken))
-        verdict = await enter(open_verdict(database, shelf, market, sentiment, clock, origin, lead))
-        yield Data(
+        rwa_service = await enter(rwa)
+        sentiment = await enter(open_sentiment(database, documents, market, clock, sessions, origin, lead))
+        fetcher = await enter(open_feed_fetcher(clock, upstreams.spoken))
+        verdict = await enter(open_verdict(database, documents, market, sentiment, clock, origin, lead))
+        table = await enter(open_table(database, cursors, market, sentiment, verdict, clock, origin, lead))
+        yield DataServices(
             lead,
             market,
-            rwa_desk,
+            rwa_service,
             sentiment,
+            SentimentViews(clock, sentiment, coins.find, FEEDS),
+            open_narratives(settings, database, clock, sentiment, market.categories.category_names),
             verdict,
-            await enter(open_table(database, cursors, market, sentiment, verdict, clock, origin, lead)),
+            table,
+            await enter(open_lookups(database, documents, market, rwa_service, table.coins, clock, origin, lead)),
             await enter(open_walkforward(database, cursors, market, clock, origin, lead)),
-            await enter(open_transcripts(settings, database, cursors, market, visitor, clock, origin, lead)),
-            await enter(open_wallets(database, shelf, cursors, market, clock, followed, lead)),
-            await enter(open_watch(database, cursors, market, sentiment, clock, lead)),
-            visitor,
+            await enter(open_transcripts(settings, database, cursors, market, fetcher, clock, origin, lead)),
+            await enter(open_wallets(database, documents, cursors, market, clock, followed, lead)),
+            await enter(open_stream_feed(database, cursors, market, sentiment, clock, lead)),
+            fetcher,
         )

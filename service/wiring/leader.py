@@ -1,4 +1,4 @@
-"""Which of the processes that share a store fetches from upstreams."""
+"""Leader election: which of the processes that share a store fetches from upstreams."""
 
 import logging
 import os
@@ -8,50 +8,50 @@ from typing import Final
 
 from service.clock import Clock
 from service.storage.database import Database
-from service.storage.port import LEADER, Claim
+from service.storage.port import LEADER, ProcessClaim
 
 _PAUSE_S: Final = 1.0
 
 _log: Final = logging.getLogger("verdict.wiring")
 
 
-class Leadership:
-    """This process's claim to lead; opened by `stand_for_lead`.
+class LeaderElection:
+    """This process's part in the election; opened by `elect_leader`.
 
-    On one machine the kernel gives a claim back when its holder dies, and a process that leads does so to its end. Over
-    several the claim rests on a connection, and the lead is lost with it.
+    On one machine the leader leads until it ends, and the kernel releases its claim. On several machines the claim
+    belongs to a database connection and is lost with it.
 
     Args:
         claim: The claim, tried once already.
     """
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: ProcessClaim) -> None:
         self._claim = claim
         self._led = False
-        self._tell()
+        self._log_change()
 
     def held(self) -> bool:
-        """Whether this process leads at this moment."""
+        """Whether this process is the leader now."""
         return self._claim.held()
 
     async def watch(self, clock: Clock) -> None:
-        """Once a second, prove that this process leads, or try to; until cancelled."""
+        """Renew the claim or try to take it, once a second until cancelled."""
         while True:
             await clock.sleep(_PAUSE_S)
             await self._claim.contend()
-            self._tell()
+            self._log_change()
 
-    def _tell(self) -> None:
+    def _log_change(self) -> None:
         leads = self._claim.held()
         if leads != self._led:
-            said = "this process fetches from upstreams" if leads else "this process does not fetch any more"
-            _log.info(said, extra={"process_id": os.getpid()})
+            text = "This process is the leader and fetches from upstreams." if leads else "Lost the leadership."
+            _log.info(text, extra={"process_id": os.getpid()})
         self._led = leads
 
 
 @asynccontextmanager
-async def stand_for_lead(database: Database) -> AsyncIterator[Leadership]:
-    """Stand for the lead among the processes of a store until leaving.
+async def elect_leader(database: Database) -> AsyncIterator[LeaderElection]:
+    """Take part in the leader election of a store until the block ends.
 
     Args:
         database: The store.
@@ -59,5 +59,5 @@ async def stand_for_lead(database: Database) -> AsyncIterator[Leadership]:
     Yields:
         The claim, tried once already.
     """
-    async with database.claim(LEADER) as claim:  # which tries it once
-        yield Leadership(claim)
+    async with database.claim(LEADER) as claim:
+        yield LeaderElection(claim)

@@ -85,7 +85,9 @@ def preloading(settings: Settings, clock: Clock) -> Iterator[Preload | None]:
                 start_new_session=True,
             )
         except OSError as error:
-            _log.warning("no process prepares the recorded history", extra={"reason": error.strerror})
+            _log.warning(
+                "Could not start the process that prepares the recorded history.", extra={"reason": error.strerror}
+            )
             yield None
             return
         stack.callback(_remove, settings.data_dir)

@@ -16,13 +16,13 @@ from typing import Final, cast
 
 from service.clock import Clock, FrozenClock
 from service.interpreter import watch_parent
-from service.market.alerts.past import READ_MS, judge_past, oldest_present
-from service.market.alerts.store import Scan, insert_findings
-from service.market.observed import PaymentRow
-from service.market.recorded_rows import closed_bars, first_hour, funding_payments, main_coins
-from service.market.series_rows import insert_closed_bars, insert_payments
+from service.market.alerts.store import insert_updates
+from service.market.alerts.watch import READ_MS, FundingScan, judge_past, oldest_present
+from service.market.ingest.recording import closed_bars, first_hour, funding_payments, main_coins
+from service.market.models import PaymentRow
 from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.market.store import PREPARED_TABLES
+from service.market.tables import insert_closed_bars, insert_payments
 from service.settings import Settings
 from service.storage.engine import Connection, SqliteConnection, connect
 from service.storage.migrate import migrate, read_migrations
@@ -33,7 +33,7 @@ from service.wiring.preload import FILES, HOURS_FILES
 
 _SCHEMA: Final = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
 _FASTEST: Final = ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE")
-"""Nobody reads a file that was not written to its end."""
+"""An incomplete file is never read."""
 
 
 def main() -> None:
@@ -77,8 +77,8 @@ def write(settings: Settings, clock: Clock) -> Iterable[str]:
     def insert_past_alerts(connection: Connection) -> None:
         watched = {coin: rows for coin, rows in paid.items() if rows and rows[-1][0] >= oldest_present(now_ms)}
         findings = [judge_past(coin, rows, now_ms)[1] for coin, rows in watched.items()]
-        looked = Scan(max(rows[-1][0] for rows in watched.values())) if watched else None
-        insert_findings(connection, recorded.origin, findings, looked)
+        looked = FundingScan(max(rows[-1][0] for rows in watched.values())) if watched else None
+        insert_updates(connection, recorded.origin, findings, looked)
 
     steps: Sequence[Callable[[Connection], None]] = (
         partial(insert_bars, interval="1d", coins=recorded.coins(), since_ms=EARLIEST_MS),

@@ -1,4 +1,4 @@
-"""One serving process, from its first signal handler to its last closed room."""
+"""One serving process, from its signal handlers to the end of its last package."""
 
 import asyncio
 import gc
@@ -11,12 +11,12 @@ from socket import socket
 from typing import Final
 
 from service.clock import Clock
-from service.http.server import configure
+from service.http.fast_path import FastPath
 from service.settings import Settings
-from service.wiring import memory
+from service.wiring import resource_limits as memory
 from service.wiring.build import Service, build
 from service.wiring.preload import Preload
-from service.wiring.server import Server, configure_metrics
+from service.wiring.server import Server, configure, configure_metrics
 
 LAST_CALL_S: Final = 9.5
 """What has not ended so long after the first signal is ended by the kernel."""
@@ -32,11 +32,11 @@ _log: Final = logging.getLogger("verdict.wiring")
 
 
 def _nothing() -> None:
-    """Nobody is waiting."""
+    """Do nothing."""
 
 
 class Process:
-    """Serves until it is told to stop.
+    """Serves until it is stopped.
 
     Args:
         settings: With the port as it was bound.
@@ -72,7 +72,7 @@ class Process:
 
     async def run(self) -> None:
         """Serve until SIGTERM or SIGINT."""
-        memory.hand_back()
+        memory.configure_malloc()
         gc.set_threshold(*_COLLECT_AT_START)
         loop = asyncio.get_running_loop()
         serving = asyncio.create_task(self._serve())
@@ -83,7 +83,7 @@ class Process:
             serving.result()
 
     def _stop(self, serving: asyncio.Task[None]) -> None:
-        """End in order: no new connections, open answers finished, rooms closed. Being told again changes nothing."""
+        """Stop in order: no new connections, open answers finish, packages close. Later calls have no effect."""
         if self._stopping:
             return
         self._stopping = True
@@ -97,9 +97,13 @@ class Process:
     async def _serve(self) -> None:
         async with build(self._settings, self._clock, self._preload) as service:
             self._service = service
-            self._server = Server(configure(service.app, self._settings), service.connections, self._announce)
+            fast_path = FastPath(service.app) if self._settings.fast_path == "on" else None
+            config = configure(service.app, self._settings)
+            self._server = Server(config, service.connections, self._announce, fast_path)
             async with asyncio.TaskGroup() as group:
-                beside = [group.create_task(loop) for loop in (self._settle(service), memory.keep_trim(self._clock))]
+                beside = [
+                    group.create_task(loop) for loop in (self._settle(service), memory.trim_periodically(self._clock))
+                ]
                 metrics = Server(configure_metrics(service.metrics), service.connections, _nothing)
                 if self._metrics is not None:
                     group.create_task(metrics.serve([self._metrics]))

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from service.access.registrar import Registrar
-from service.access.room import Access, open_access, open_registrar
+from service.access.admin import AccessAdmin
+from service.access.factory import Access, open_access, open_admin
 from service.access.secrets import Secrets, open_secrets
 from service.settings import Settings
 from service.storage.database import Database
@@ -18,6 +18,8 @@ _OF_A_FILE = {
     "test_meter_machine",
     "test_a_device_that_has_had_its_question_is_refused_without_the_writer",
     "test_a_key_is_shown_once_and_stored_nowhere",
+    "test_a_key_of_the_index_and_a_session_are_authenticated_without_a_task",
+    "test_a_refused_token_is_left_to_the_full_check_and_an_ended_key_is_read_once",
     "test_a_release_the_store_cannot_take_is_left_to_the_lease",
     "test_a_store_that_cannot_be_written_gives_no_question",
     "test_a_store_that_cannot_be_written_keeps_nothing_and_counts_nothing",
@@ -106,5 +108,5 @@ async def access(settings: Settings, secrets: Secrets, db: Database, clock: Fake
 
 
 @pytest.fixture
-def registrar(settings: Settings, secrets: Secrets, db: Database, clock: FakeClock) -> Registrar:
-    return open_registrar(settings, secrets, db, clock)
+def admin(settings: Settings, secrets: Secrets, db: Database, clock: FakeClock) -> AccessAdmin:
+    return open_admin(settings, secrets, db, clock)

@@ -14,12 +14,13 @@ import struct
 import sys
 from pathlib import Path
 
+from service.access.anonymous import AnonymousCaller
 from service.access.caller import Caller
-from service.access.devices import Visitor
+from service.access.idempotency import IdempotencyClaim, IdempotentRequest
 from service.access.meter import Meter, open_meter
-from service.access.repeats import Claim, KeptAnswer, Request
 from service.clock import SystemClock
 from service.storage.database import open_database
+from service.storage.response_store import StoredResponse
 
 TASKS = 16
 
@@ -39,8 +40,8 @@ async def burst(meter: Meter, times: str) -> None:
 
 async def visit(meter: Meter, times: str) -> None:
     await started()
-    visitor = Visitor(b"d" * 32, b"n" * 32)
-    asked = (meter.devices.reserve(visitor, "question") for _ in range(int(times)))
+    visitor = AnonymousCaller(b"d" * 32, b"n" * 32)
+    asked = (meter.anonymous.reserve(visitor, "question") for _ in range(int(times)))
     events = [event for event in await asyncio.gather(*asked, return_exceptions=True) if isinstance(event, int)]
     for event in events:
         await meter.commit(event)
@@ -52,15 +53,15 @@ async def repeat(meter: Meter, times: str) -> None:
     caller = Caller(1, "api_key", 1)
     made = 0
 
-    async def ask() -> KeptAnswer:
+    async def ask() -> StoredResponse:
         nonlocal made
-        taken = await meter.repeats.take(Request("user 1", b"k" * 32, b"r" * 32))
-        if isinstance(taken, KeptAnswer):
+        taken = await meter.idempotency.claim(IdempotentRequest("user 1", b"k" * 32, b"r" * 32))
+        if isinstance(taken, StoredResponse):
             return taken
         made += 1
         decision = await meter.reserve(caller, "question")
-        answer = KeptAnswer(200, (), b"%d" % os.getpid())
-        await meter.repeats.keep(taken, answer, decision.event_id)
+        answer = StoredResponse(200, (), b"%d" % os.getpid())
+        await meter.idempotency.store(taken, answer, decision.event_id)
         return answer
 
     answers = await asyncio.gather(*(ask() for _ in range(int(times))))
@@ -90,15 +91,17 @@ async def reserved(meter: Meter, caller: Caller) -> int | None:
 
 
 async def visited(meter: Meter, _: Caller) -> int | None:
-    visitor = Visitor(os.urandom(32), os.urandom(32))
-    return delivered(meter, await committed(meter, await meter.devices.reserve(visitor, "ask")))
+    visitor = AnonymousCaller(os.urandom(32), os.urandom(32))
+    return delivered(meter, await committed(meter, await meter.anonymous.reserve(visitor, "ask")))
 
 
 async def kept(meter: Meter, caller: Caller) -> int | None:
-    taken = await meter.repeats.take(Request(f"user {caller.user_id} {os.urandom(8).hex()}", os.urandom(32), b"r" * 32))
-    assert isinstance(taken, Claim)
+    taken = await meter.idempotency.claim(
+        IdempotentRequest(f"user {caller.user_id} {os.urandom(8).hex()}", os.urandom(32), b"r" * 32)
+    )
+    assert isinstance(taken, IdempotencyClaim)
     decision = await meter.reserve(caller, "ask")
-    await meter.repeats.keep(taken, KeptAnswer(200, (), b"%d" % (decision.event_id or 0)), decision.event_id)
+    await meter.idempotency.store(taken, StoredResponse(200, (), b"%d" % (decision.event_id or 0)), decision.event_id)
     return decision.event_id
 
 

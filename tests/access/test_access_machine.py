@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from msgspec import Struct
 
+from service.access.admin import AccessAdmin
 from service.access.caller import Caller
+from service.access.factory import Access, open_access, open_admin
 from service.access.grants import GrantedTier
-from service.access.registrar import Registrar
-from service.access.room import Access, open_access, open_registrar
 from service.access.secrets import Secrets, open_secrets
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS, iso
 from service.errors import ServiceError
@@ -73,7 +73,7 @@ class Accesses(Machine):
         self.settings = Settings(data_dir=Path(tempfile.mkdtemp(dir=self.folder)), public_url="https://api.example.org")
         self.path = self.settings.data_dir / "verdict.db"
         self.clock = FakeClock()
-        self.rooms: dict[int, tuple[Access, Registrar, Any]] = {}
+        self.rooms: dict[int, tuple[Access, AccessAdmin, Any]] = {}
         self.tokens: list[Token] = []
         self.grants: list[Grant] = []
         self.users: dict[int, int] = {}
@@ -86,13 +86,13 @@ class Accesses(Machine):
     def start(self) -> None:
         shutil.copy(self.folder / "empty.db", self.path)
 
-    def room(self, number: int) -> tuple[Access, Registrar]:
+    def room(self, number: int) -> tuple[Access, AccessAdmin]:
         if number not in self.rooms:
             opened = open_database(self.path, self.clock)
             database = self.run(opened.__aenter__())
             access = self.run(open_access(self.settings, self.secrets, database, self.clock))
-            registrar = open_registrar(self.settings, self.secrets, database, self.clock)
-            self.rooms[number] = (access, registrar, opened)
+            admin = open_admin(self.settings, self.secrets, database, self.clock)
+            self.rooms[number] = (access, admin, opened)
         return self.rooms[number][:2]
 
     # The model.
@@ -116,7 +116,7 @@ class Accesses(Machine):
         return [token for token in self.tokens if bool(token.prefix) is keys and self.stands(token) >= standing]
 
     def caller(self, number: int, token: Token) -> Caller:
-        return self.run(self.room(number)[0].doorkeeper.admit(token.text))
+        return self.run(self.room(number)[0].authenticator.authenticate(token.text))
 
     # What happens.
 
@@ -132,10 +132,10 @@ class Accesses(Machine):
 
     @rule(number=PROCESSES, who=WALLETS)
     def sign_in(self, number: int, who: int) -> None:
-        desk = self.room(number)[0].desk
+        desk = self.room(number)[0].accounts
         session = self.run(desk.login(login(wallet(who), desk.nonce().nonce, self.clock.now_ms()), NETWORK))
         ends_ms = (self.clock.now_ms() + SESSION_MS) // SECOND_MS * SECOND_MS + SESSION_LEEWAY_MS
-        user_id = self.run(self.room(number)[0].doorkeeper.admit(session.token)).user_id
+        user_id = self.run(self.room(number)[0].authenticator.authenticate(session.token)).user_id
         assert self.users.setdefault(who, user_id) == user_id, "a wallet is one user for ever"
         self.tokens.append(Token(session.token, "", user_id, ends_ms))
 
@@ -145,14 +145,14 @@ class Accesses(Machine):
         session = chosen(self.those(keys=False), which)
         until_ms = self.until(lasts_ms)
         wanted = NewKey("mine", None if until_ms is None else iso(until_ms))
-        made = self.run(self.room(number)[0].desk.create_key(self.caller(number, session), wanted))
+        made = self.run(self.room(number)[0].accounts.create_key(self.caller(number, session), wanted))
         self.tokens.append(Token(made.key, made.prefix, session.user_id, until_ms))
 
     @precondition(lambda self: self.those(keys=False))
     @rule(which=ANY, number=PROCESSES)
     def log_out(self, which: int, number: int) -> None:
         session = chosen(self.those(keys=False), which)
-        self.run(self.room(number)[0].desk.logout(self.caller(number, session)))
+        self.run(self.room(number)[0].accounts.logout(self.caller(number, session)))
         session.revoked = True
 
     @precondition(lambda self: self.those(keys=True, standing=False))
@@ -160,7 +160,7 @@ class Accesses(Machine):
     def rotate(self, which: int, number: int, grace_s: int) -> None:
         """Its owner replaces a key; the old one goes on for the grace, and never longer than it was to."""
         old = chosen(self.those(keys=True, standing=False), which)
-        desk, caller = self.room(number)[0].desk, Caller(old.user_id, "api_key", 0)
+        desk, caller = self.room(number)[0].accounts, Caller(old.user_id, "api_key", 0)
         rotating = desk.rotate_key(caller, RotateKey(old.prefix, grace_s))
         if not self.stands(old) or old.rotated:
             with pytest.raises(ServiceError):
@@ -176,9 +176,9 @@ class Accesses(Machine):
     @rule(which=ANY, number=PROCESSES, by_operator=st.booleans())
     def revoke(self, which: int, number: int, by_operator: bool) -> None:
         key = chosen(self.those(keys=True, standing=False), which)
-        access, registrar = self.room(number)
+        access, admin = self.room(number)
         caller = Caller(key.user_id, "api_key", 0)
-        self.run(registrar.revoke_key(key.prefix) if by_operator else access.desk.revoke_key(caller, key.prefix))
+        self.run(admin.revoke_key(key.prefix) if by_operator else access.accounts.revoke_key(caller, key.prefix))
         key.revoked = True
 
     @precondition(lambda self: len({token.user_id for token in self.those(keys=True, standing=False)}) > 1)
@@ -187,7 +187,7 @@ class Accesses(Machine):
         """Somebody else tries a key that is not theirs."""
         key = chosen(self.those(keys=True, standing=False), which)
         stranger = next(token.user_id for token in self.tokens if token.user_id != key.user_id)
-        desk, caller = self.room(number)[0].desk, Caller(stranger, "api_key", 0)
+        desk, caller = self.room(number)[0].accounts, Caller(stranger, "api_key", 0)
         tried: Coroutine[Any, Any, object] = desk.revoke_key(caller, key.prefix)
         if rotate:
             tried.close()
@@ -234,11 +234,11 @@ class Accesses(Machine):
     @invariant()
     def each_token_is_admitted_as_the_model_says_by_both(self) -> None:
         for access, _, _ in self.rooms.values():
-            self.run(access.doorkeeper.catch_up())
+            self.run(access.authenticator.catch_up())
             for token in self.tokens:
                 assert self.run(admitted(access, token)) == (self.tier(token.user_id) if self.stands(token) else None)
         for number, caller, token in self.open:
-            valid = self.rooms[number][0].doorkeeper.valid(caller)
+            valid = self.rooms[number][0].authenticator.is_valid(caller)
             assert valid <= self.stands(token), "a stream goes on with a credential that has ended"
             assert valid >= self.stands(token)
 
@@ -251,9 +251,9 @@ class Accesses(Machine):
 
 async def admitted(access: Access, token: Token) -> Tier | None:
     """The tier a token is admitted with, as a gate finds it."""
-    caller = access.doorkeeper.recall(token.text)
+    caller = access.authenticator.cached(token.text)
     try:
-        caller = caller or await access.doorkeeper.admit(token.text)
+        caller = caller or await access.authenticator.authenticate(token.text)
     except ServiceError as error:
         assert error.code == "AUTH_INVALID", error  # noqa: PT017 - which error it is decides nothing else
         return None

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from service.access.devices import VisitorForm
+from service.access.admin import AccessAdmin
+from service.access.anonymous import AnonymousHasher
+from service.access.factory import Access, open_access
 from service.access.meter import Meter, open_meter
-from service.access.registrar import Registrar
-from service.access.room import Access, open_access
+from service.access.quota import ChargeDecision, QuotaStatus
 from service.access.secrets import Secrets
-from service.access.standing import Decision, Standing
 from service.clock import DAY_MS
 from service.settings import Settings
 from service.storage.database import Database
@@ -20,7 +20,7 @@ from tests.fakes.stores import open_database
 
 OTHER = b"o" * 32
 OFFER = "coin.risk"
-NO_QUESTIONS = Standing(tier="free", used=0, limit=0, remaining=0, period="lifetime", reset_ms=None)
+NO_QUESTIONS = QuotaStatus(tier="free", used=0, limit=0, remaining=0, period="lifetime", reset_ms=None)
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ async def meter(db: Database, clock: FakeClock) -> AsyncIterator[Meter]:
 
 async def sign_in(access: Access, number: int, clock: FakeClock, network: bytes = NETWORK) -> bool:
     """Sign in with a wallet; whether its account has free questions."""
-    desk = access.desk
+    desk = access.accounts
     session = await desk.login(login(wallet(number), desk.nonce().nonce, clock.now_ms()), network)
-    caller = await access.doorkeeper.admit(session.token)
+    caller = await access.authenticator.authenticate(session.token)
     assert caller.free == (session.notice is None)
     assert caller.plan == ("free" if caller.free else "none")
     return caller.free
@@ -65,15 +65,15 @@ async def test_an_account_without_free_questions_is_refused_by_the_meter_and_has
 ) -> None:
     for number in range(1, 6):
         assert await sign_in(access, number, clock)
-    session = await access.desk.login(login(wallet(6), access.desk.nonce().nonce, clock.now_ms()), NETWORK)
+    session = await access.accounts.login(login(wallet(6), access.accounts.nonce().nonce, clock.now_ms()), NETWORK)
     assert session.notice is not None
     assert "This account has no free questions" in session.notice
-    caller = await access.doorkeeper.admit(session.token)
-    assert (caller.tier, access.desk.entitlement(caller).tier) == ("free", "free")
+    caller = await access.authenticator.authenticate(session.token)
+    assert (caller.tier, access.accounts.entitlement(caller).tier) == ("free", "free")
     for days in (0, 1, 30):
         clock.at_ms += days * DAY_MS
-        assert await meter.charge(caller, OFFER) == Decision(None, NO_QUESTIONS)
-    assert await meter.standing(caller) == NO_QUESTIONS
+        assert await meter.charge(caller, OFFER) == ChargeDecision(None, NO_QUESTIONS)
+    assert await meter.quota_status(caller) == NO_QUESTIONS
 
 
 async def test_a_known_wallet_signs_in_as_often_as_it_likes_and_keeps_its_questions(
@@ -89,7 +89,7 @@ async def test_a_known_wallet_signs_in_as_often_as_it_likes_and_keeps_its_questi
 async def test_an_account_gets_free_questions_when_it_signs_in_from_a_network_with_room(
     access: Access, clock: FakeClock, settings: Settings, secrets: Secrets
 ) -> None:
-    form = VisitorForm(secrets.visitor_key, clock)
+    form = AnonymousHasher(secrets.anonymous_key, clock)
     today = form.account_network("203.0.113.7")
     assert [await sign_in(access, number, clock, today) for number in range(1, 8)] == [True] * 5 + [False] * 2
     assert not await sign_in(access, 6, clock, today)
@@ -106,38 +106,38 @@ async def test_a_session_from_before_has_the_questions_too_once_its_account_has_
 ) -> None:
     for number in range(1, 6):
         await sign_in(access, number, clock)
-    session = await access.desk.login(login(wallet(6), access.desk.nonce().nonce, clock.now_ms()), NETWORK)
-    assert not (await access.doorkeeper.admit(session.token)).free
+    session = await access.accounts.login(login(wallet(6), access.accounts.nonce().nonce, clock.now_ms()), NETWORK)
+    assert not (await access.authenticator.authenticate(session.token)).free
     assert await sign_in(access, 6, clock, OTHER)
-    assert access.doorkeeper.recall(session.token) is None
-    assert (await access.doorkeeper.admit(session.token)).free
+    assert access.authenticator.cached(session.token) is None
+    assert (await access.authenticator.authenticate(session.token)).free
 
 
 @pytest.mark.promise("signin.free-accounts")
 async def test_accounts_that_the_operator_makes_are_not_limited(
-    access: Access, registrar: Registrar, clock: FakeClock
+    access: Access, admin: AccessAdmin, clock: FakeClock
 ) -> None:
     for number in range(1, 6):
         await sign_in(access, number, clock)
     for number in range(10, 20):
-        made = await registrar.create_key("test", wallet=wallet(number).address)
-        assert (await access.doorkeeper.admit(made.key)).plan == "free"
+        made = await admin.create_key("test", wallet=wallet(number).address)
+        assert (await access.authenticator.authenticate(made.key)).plan == "free"
         assert await sign_in(access, number, clock)
     assert not await sign_in(access, 6, clock)
-    key = await registrar.create_key("test", wallet=wallet(6).address)
-    assert (await access.doorkeeper.admit(key.key)).free
+    key = await admin.create_key("test", wallet=wallet(6).address)
+    assert (await access.authenticator.authenticate(key.key)).free
 
 
 async def test_a_granted_tier_counts_as_it_is_whether_or_not_there_are_free_questions(
-    access: Access, registrar: Registrar, meter: Meter, clock: FakeClock
+    access: Access, admin: AccessAdmin, meter: Meter, clock: FakeClock
 ) -> None:
     for number in range(1, 6):
         await sign_in(access, number, clock)
-    await registrar.add_grant(wallet(6).address, "access")
-    session = await access.desk.login(login(wallet(6), access.desk.nonce().nonce, clock.now_ms()), NETWORK)
-    caller = await access.doorkeeper.admit(session.token)
+    await admin.add_grant(wallet(6).address, "access")
+    session = await access.accounts.login(login(wallet(6), access.accounts.nonce().nonce, clock.now_ms()), NETWORK)
+    caller = await access.authenticator.authenticate(session.token)
     assert (caller.free, caller.plan) == (False, "access")
-    assert (await meter.charge(caller, OFFER)).standing.remaining == 49
+    assert (await meter.charge(caller, OFFER)).quota_status.remaining == 49
 
 
 async def test_counts_of_networks_are_deleted_two_days_later(access: Access, clock: FakeClock, db: Database) -> None:
@@ -152,14 +152,14 @@ async def test_counts_of_networks_are_deleted_two_days_later(access: Access, clo
 
 
 def test_the_network_of_an_account_is_the_24_or_the_56_and_another_one_each_day(clock: FakeClock) -> None:
-    form = VisitorForm(b"k" * 32, clock)
+    form = AnonymousHasher(b"k" * 32, clock)
     first = form.account_network("203.0.113.7")
     assert form.account_network("203.0.113.250") == form.account_network("::ffff:203.0.113.9") == first
     assert form.account_network("203.0.114.7") != first
     sixth = form.account_network("2001:db8:0:1100::1")
     assert form.account_network("2001:db8:0:11ff::1") == sixth
     assert form.account_network("2001:db8:0:1200::1") != sixth
-    assert VisitorForm(b"k" * 32, clock, (32, 128)).account_network("203.0.113.8") != first
-    assert form.visitor("device", "203.0.113.7").network != first
+    assert AnonymousHasher(b"k" * 32, clock, (32, 128)).account_network("203.0.113.8") != first
+    assert form.identify("device", "203.0.113.7").network != first
     clock.at_ms += DAY_MS
     assert form.account_network("203.0.113.7") != first

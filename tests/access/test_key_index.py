@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from service.access import doorkeeper as room
+from service.access import authenticator as room
 from service.access import key_index
+from service.access.admin import AccessAdmin
+from service.access.api_keys import ApiKeyFormat
+from service.access.factory import Access, open_admin
 from service.access.key_index import KeyIndex
-from service.access.keys import KeyForm
-from service.access.registrar import Registrar
-from service.access.room import Access, open_registrar
 from service.access.secrets import Secrets
 from service.errors import ServiceError
 from service.settings import Settings
@@ -26,17 +26,17 @@ async def index(db: Database) -> KeyIndex:
 
 
 @pytest.fixture
-async def elsewhere(settings: Settings, secrets: Secrets, db: Database, clock: FakeClock) -> AsyncIterator[Registrar]:
+async def elsewhere(settings: Settings, secrets: Secrets, db: Database, clock: FakeClock) -> AsyncIterator[AccessAdmin]:
     """Another process on the same store."""
     async with open_database(db.path, clock) as opened:
-        yield open_registrar(settings, secrets, opened, clock)
+        yield open_admin(settings, secrets, opened, clock)
 
 
 @pytest.mark.promise("auth.unknown-no-read")
 async def test_a_key_of_another_process_is_known_as_soon_as_it_is_made_and_an_invented_one_never(
-    index: KeyIndex, elsewhere: Registrar, secrets: Secrets
+    index: KeyIndex, elsewhere: AccessAdmin, secrets: Secrets
 ) -> None:
-    form = KeyForm("verdict_sk_", secrets.key_pepper)
+    form = ApiKeyFormat("verdict_sk_", secrets.key_pepper)
     for _ in range(3):
         made = await elsewhere.create_key("test")
         assert await index.has(form.fingerprint(made.key))
@@ -46,13 +46,13 @@ async def test_a_key_of_another_process_is_known_as_soon_as_it_is_made_and_an_in
 @pytest.mark.parametrize("page", [1, 2, 3, 20_000])
 @pytest.mark.parametrize("few", [0, 100])
 async def test_every_key_is_known_whatever_number_is_read_at_once(
-    index: KeyIndex, registrar: Registrar, secrets: Secrets, monkeypatch: pytest.MonkeyPatch, page: int, few: int
+    index: KeyIndex, admin: AccessAdmin, secrets: Secrets, monkeypatch: pytest.MonkeyPatch, page: int, few: int
 ) -> None:
-    monkeypatch.setattr(key_index, "_PAGE", page)
-    monkeypatch.setattr(key_index, "_FEW", few)
-    form = KeyForm("verdict_sk_", secrets.key_pepper)
+    monkeypatch.setattr(key_index, "_PAGE_ROWS", page)
+    monkeypatch.setattr(key_index, "_MERGE_ABOVE", few)
+    form = ApiKeyFormat("verdict_sk_", secrets.key_pepper)
     for count in (4, 2):
-        made = [form.fingerprint((await registrar.create_key("test")).key) for _ in range(count)]
+        made = [form.fingerprint((await admin.create_key("test")).key) for _ in range(count)]
         await index.catch_up()
         assert all([await index.has(fingerprint) for fingerprint in made])
     assert len(index._digests) == 6
@@ -85,12 +85,12 @@ async def test_all_who_wait_share_a_read_that_began_after_they_came(
 
 
 async def test_a_read_that_fails_is_told_to_who_waits_and_the_next_one_succeeds(
-    index: KeyIndex, registrar: Registrar, secrets: Secrets, db: Database, monkeypatch: pytest.MonkeyPatch
+    index: KeyIndex, admin: AccessAdmin, secrets: Secrets, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(*_: object) -> None:
         raise ServiceError("UNAVAILABLE", "The store does not answer.")
 
-    made = KeyForm("verdict_sk_", secrets.key_pepper).fingerprint((await registrar.create_key("test")).key)
+    made = ApiKeyFormat("verdict_sk_", secrets.key_pepper).fingerprint((await admin.create_key("test")).key)
     with monkeypatch.context() as failing:
         failing.setattr(db, "read", fails)
         asked = [asyncio.create_task(index.has(made)) for _ in range(3)]
@@ -116,23 +116,23 @@ async def test_a_read_that_was_cancelled_before_it_began_is_begun_again(index: K
 
 
 async def test_few_ended_credentials_are_remembered(
-    access: Access, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
+    access: Access, admin: AccessAdmin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "_MOST_ENDED", 2)
+    monkeypatch.setattr(room, "_MAX_ENDED", 2)
     for _ in range(4):
-        key = (await registrar.create_key("test")).key
-        await registrar.revoke_key(key[:19])
+        key = (await admin.create_key("test")).key
+        await admin.revoke_key(key[:19])
         with pytest.raises(ServiceError, match="revoked"):
-            await access.doorkeeper.admit(key)
-    assert len(access.doorkeeper._ended) == 2
+            await access.authenticator.authenticate(key)
+    assert len(access.authenticator._ended) == 2
 
 
 async def test_a_key_that_had_expired_works_again_where_the_clock_was_set_back(
-    access: Access, registrar: Registrar, clock: FakeClock
+    access: Access, admin: AccessAdmin, clock: FakeClock
 ) -> None:
-    key = await registrar.create_key("test", expires_ms=clock.now_ms() + 1_000)
+    key = await admin.create_key("test", expires_ms=clock.now_ms() + 1_000)
     clock.at_ms += 2_000
     with pytest.raises(ServiceError, match="expired"):
-        await access.doorkeeper.admit(key.key)
+        await access.authenticator.authenticate(key.key)
     clock.at_ms -= 2_000
-    assert (await access.doorkeeper.admit(key.key)).user_id == key.user_id
+    assert (await access.authenticator.authenticate(key.key)).user_id == key.user_id

@@ -4,14 +4,12 @@ import asyncio
 import random
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from service.access.meter import open_meter
-from service.access.repeats import KeptAnswer
 from service.clock import SystemClock
-from service.storage import packing
 from service.storage.database import Database, open_database
+from service.storage.response_store import unpack
 from tests.access.test_meter_processes import PATIENCE_S, counted, kill, read_answers, start
 
 pytestmark = pytest.mark.unmeasured
@@ -59,5 +57,5 @@ async def test_a_keyed_answer_is_counted_exactly_if_it_can_be_had(tmp_path: Path
 
 async def kept(db: Database) -> set[int]:
     """The events of the answers that can be had."""
-    bodies = [packing.unpack(body) for (body,) in await db.read("SELECT body FROM repeats WHERE body IS NOT NULL")]
-    return {int(msgspec.msgpack.decode(body, type=KeptAnswer).body) for body in bodies}
+    stored = await db.read("SELECT body FROM repeats WHERE body IS NOT NULL")
+    return {int(unpack(body).body) for (body,) in stored}

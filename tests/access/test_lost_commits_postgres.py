@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from service.access.ledger import LEASE_MS
 from service.access.meter import Meter, open_meter
-from service.access.repeats import KeptAnswer
+from service.access.usage_ledger import LEASE_MS
 from service.errors import ServiceError
 from service.settings import Secret
 from service.storage.database import Database
 from service.storage.postgres.database import open_postgres
-from tests.access.test_devices import a_visitor, devices
+from service.storage.response_store import StoredResponse
+from tests.access.test_anonymous import a_visitor, devices
+from tests.access.test_idempotency import ANSWER, a_request, claim
 from tests.access.test_meter import OFFER, a_caller, charge, states
-from tests.access.test_repeats import ANSWER, a_request, claim
 from tests.fakes.clock import FakeClock
 from tests.fakes.lost_commits import TAKEN, cut_at_commit
 from tests.fakes.postgres import postgres_dsn
@@ -62,7 +62,7 @@ async def test_a_question_that_nobody_was_answered_is_given_back(
         await meter.charge(a_caller(), OFFER)
     await settled(db)
     assert cut == ["COMMIT"]
-    assert (await meter.standing(a_caller())).used == 3
+    assert (await meter.quota_status(a_caller())).used == 3
     assert await charge(meter, 20) == FREE - 3
 
 
@@ -79,7 +79,7 @@ async def test_a_question_is_given_back_when_the_store_is_well_again(
     assert cut == ["COMMIT", "BEGIN", "BEGIN"]
     assert await charge(meter, FREE) == FREE - taken  # whoever comes next has it given back
     await settled(db)
-    assert (await meter.standing(a_caller())).used == FREE - taken
+    assert (await meter.quota_status(a_caller())).used == FREE - taken
     assert await charge(meter, FREE) == taken
 
 
@@ -124,7 +124,7 @@ async def test_a_reservation_that_nobody_knows_of_is_given_back(
     with pytest.raises(ServiceError):
         await meter.reserve(a_caller(), OFFER)
     await settled(db)
-    assert (await meter.standing(a_caller())).used == 0
+    assert (await meter.quota_status(a_caller())).used == 0
 
 
 @TAKEN
@@ -137,7 +137,7 @@ async def test_a_reserved_call_that_could_not_be_counted_is_given_back_whichever
     with pytest.raises(ServiceError):
         await meter.commit(decision.event_id)
     await meter.release(decision.event_id)  # as its gate does
-    assert (await meter.standing(a_caller())).used == 0
+    assert (await meter.quota_status(a_caller())).used == 0
     assert await states(db) == [(1, 2)]
 
 
@@ -147,10 +147,10 @@ async def test_a_device_keeps_its_one_question(
 ) -> None:
     cut_at_commit(monkeypatch, taken=taken)
     with pytest.raises(ServiceError):
-        await meter.devices.reserve(a_visitor(), OFFER)
+        await meter.anonymous.reserve(a_visitor(), OFFER)
     await settled(db)
     assert await devices(db) == 0
-    await meter.commit(await meter.devices.reserve(a_visitor(), OFFER))
+    await meter.commit(await meter.anonymous.reserve(a_visitor(), OFFER))
     assert await devices(db) == 1
 
 
@@ -160,7 +160,7 @@ async def test_a_key_whose_claim_nobody_knows_of_is_free_at_once(
 ) -> None:
     cut_at_commit(monkeypatch, taken=taken)
     with pytest.raises(ServiceError):
-        await meter.repeats.take(a_request())
+        await meter.idempotency.claim(a_request())
     await settled(db)
     await claim(meter)
 
@@ -173,10 +173,10 @@ async def test_an_answer_with_a_key_is_counted_once_and_given_to_whoever_asks_ag
     decision = await meter.reserve(a_caller(), OFFER)
     cut_at_commit(monkeypatch, taken=taken)
     with pytest.raises(ServiceError):
-        await meter.repeats.keep(first, ANSWER, decision.event_id)
-    await meter.repeats.release(first, decision.event_id)  # as its gate does
-    again = await meter.repeats.take(a_request())
-    assert isinstance(again, KeptAnswer) == taken
-    assert (await meter.standing(a_caller())).used == taken
+        await meter.idempotency.store(first, ANSWER, decision.event_id)
+    await meter.idempotency.release(first, decision.event_id)  # as its gate does
+    again = await meter.idempotency.claim(a_request())
+    assert isinstance(again, StoredResponse) == taken
+    assert (await meter.quota_status(a_caller())).used == taken
     await clock.advance(LEASE_MS / 1_000 + 1)
-    assert (await meter.standing(a_caller())).used == taken
+    assert (await meter.quota_status(a_caller())).used == taken

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from service.access.caller import Caller
-from service.access.ledger import LEASE_MS
 from service.access.meter import Meter, open_meter
-from service.access.standing import Decision
+from service.access.quota import ChargeDecision
+from service.access.usage_ledger import LEASE_MS
 from service.clock import DAY_MS, SECOND_MS, midnight_after
 from service.errors import ServiceError
 from service.storage.database import Database
@@ -29,7 +29,7 @@ def a_caller(user_id: int = 1, tier: Tier = "free") -> Caller:
     return Caller(user_id, "api_key", user_id, tier)
 
 
-def granted(decisions: list[Decision]) -> int:
+def granted(decisions: list[ChargeDecision]) -> int:
     return sum(decision.event_id is not None for decision in decisions)
 
 
@@ -58,14 +58,14 @@ async def test_of_a_thousand_calls_at_once_with_one_question_left_exactly_one_is
 async def test_a_decision_tells_what_is_left_after_it(meter: Meter) -> None:
     first = await meter.charge(a_caller(), OFFER)
     assert first.event_id == 1
-    assert (first.standing.used, first.standing.remaining) == (1, 9)
+    assert (first.quota_status.used, first.quota_status.remaining) == (1, 9)
 
 
 async def test_a_refusal_tells_when_the_next_question_comes(meter: Meter) -> None:
     await charge(meter, 10)
     refused = await meter.charge(a_caller(), OFFER)
     assert refused.event_id is None
-    assert refused.standing.reset_ms == midnight_after(START_MS)
+    assert refused.quota_status.reset_ms == midnight_after(START_MS)
 
 
 async def test_users_do_not_use_each_others_questions(meter: Meter) -> None:
@@ -143,14 +143,14 @@ async def test_a_second_release_gives_nothing_back(meter: Meter) -> None:
     assert held.event_id is not None
     await meter.release(held.event_id)
     await meter.release(held.event_id)
-    assert (await meter.standing(a_caller())).used == 0
+    assert (await meter.quota_status(a_caller())).used == 0
 
 
 async def test_a_question_is_given_back_once_however_often_that_is_asked(meter: Meter, db: Database) -> None:
     await charge(meter, 2)
     for _ in range(2):
         await db.write(lambda connection: meter._ledger.refund(connection, [1]))
-    assert (await meter.standing(a_caller())).used == 1
+    assert (await meter.quota_status(a_caller())).used == 1
 
 
 async def test_journals_are_for_their_owner_alone_whatever_the_umask(db: Database, clock: FakeClock) -> None:
@@ -182,7 +182,7 @@ async def test_a_call_cancelled_between_reserve_and_commit_is_released(meter: Me
 
 @pytest.mark.parametrize("ask", [Meter.charge, Meter.reserve])
 async def test_a_caller_cancelled_while_it_waits_is_not_charged(
-    meter: Meter, db: Database, ask: Callable[[Meter, Caller, str], Awaitable[Decision]]
+    meter: Meter, db: Database, ask: Callable[[Meter, Caller, str], Awaitable[ChargeDecision]]
 ) -> None:
     async def call() -> None:
         await ask(meter, a_caller(), OFFER)
@@ -213,7 +213,7 @@ async def test_a_refused_caller_that_goes_away_changes_nothing(
 async def test_a_caller_cancelled_when_it_has_just_been_decided_is_not_charged(
     meter: Meter,
     db: Database,
-    ask: Callable[[Meter, Caller, str], Coroutine[object, object, Decision]],
+    ask: Callable[[Meter, Caller, str], Coroutine[object, object, ChargeDecision]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer = meter._answer
@@ -234,12 +234,12 @@ async def test_a_call_that_arrives_while_another_is_committed_is_decided_in_the_
     meter: Meter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = meter._answer
-    late: list[asyncio.Future[Decision]] = []
+    late: list[asyncio.Future[ChargeDecision]] = []
 
     def arrive_and_answer(*outcome: Any) -> None:
         if not late:
             late.append(asyncio.get_running_loop().create_future())
-            meter.ask(a_caller(2), OFFER, late[0])
+            meter.charge_nowait(a_caller(2), OFFER, late[0])
         answer(*outcome)
 
     monkeypatch.setattr(meter, "_answer", arrive_and_answer)
@@ -267,6 +267,18 @@ async def test_a_call_cancelled_while_it_is_committed_is_given_back(meter: Meter
     await asyncio.wait([committing])
     await meter.release(held.event_id)
     assert await states(db) == [(1, 2)]
+
+
+async def test_a_call_cancelled_while_another_is_given_back_is_given_back_next(meter: Meter, db: Database) -> None:
+    held = [await meter.reserve(a_caller(), OFFER) for _ in range(2)]
+    committing = [asyncio.create_task(meter.commit(call.event_id)) for call in held if call.event_id is not None]
+    await asyncio.sleep(0)
+    for commit in committing:
+        commit.cancel()
+    await asyncio.wait(committing)
+    for _ in range(2):  # the first write ends behind the first return, the second one behind the second
+        await db.write(lambda _: None)
+    assert await states(db) == [(1, 2), (2, 2)]
 
 
 @pytest.mark.promise("meter.lease")
@@ -306,7 +318,7 @@ async def test_the_watch_names_a_counter_that_is_wrong_and_goes_on_where_the_sto
         patched.setattr(db, "inspect", fail)
         watch = asyncio.create_task(meter.watch())
         await clock.settle()
-    assert "questions could not be looked over" in caplog.messages
+    assert "Reservations could not be checked. The next check follows in a minute." in caplog.messages
     assert vars(caplog.records[-1])["reason"] == "The store is busy."
     await clock.advance(3_600)
     await asyncio.sleep(0)
@@ -335,22 +347,22 @@ async def test_counters_are_verified_at_once_and_then_once_an_hour(
 
 
 async def test_the_standing_uses_nothing(meter: Meter) -> None:
-    assert (await meter.standing(a_caller())).remaining == 10
+    assert (await meter.quota_status(a_caller())).remaining == 10
     await charge(meter, 3)
-    assert (await meter.standing(a_caller())).remaining == 7
-    assert (await meter.standing(a_caller())).remaining == 7
+    assert (await meter.quota_status(a_caller())).remaining == 7
+    assert (await meter.quota_status(a_caller())).remaining == 7
 
 
 async def test_what_is_reserved_is_not_answered_yet(meter: Meter) -> None:
-    assert (await meter.answered(a_caller())).remaining == 10
+    assert (await meter.committed_quota_status(a_caller())).remaining == 10
     await charge(meter, 9)
     last = await meter.reserve(a_caller(), "coin.risk")
-    assert (await meter.standing(a_caller())).remaining == 0
-    assert (await meter.answered(a_caller())).remaining == 1
+    assert (await meter.quota_status(a_caller())).remaining == 0
+    assert (await meter.committed_quota_status(a_caller())).remaining == 1
     assert last.event_id is not None
     await meter.commit(last.event_id)
-    assert (await meter.answered(a_caller())).remaining == 0
-    assert await meter.answered(a_caller()) == await meter.standing(a_caller())
+    assert (await meter.committed_quota_status(a_caller())).remaining == 0
+    assert await meter.committed_quota_status(a_caller()) == await meter.quota_status(a_caller())
 
 
 async def test_waiting_calls_share_transactions(meter: Meter, db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,13 +404,13 @@ async def test_a_transaction_that_is_lost_counts_nothing_and_says_so(meter: Mete
         outcomes = await asyncio.gather(
             *(meter.charge(a_caller(2, "pro"), OFFER) for _ in range(64)), return_exceptions=True
         )
-        done += sum(isinstance(outcome, Decision) for outcome in outcomes)
+        done += sum(isinstance(outcome, ChargeDecision) for outcome in outcomes)
         failed = next((outcome for outcome in outcomes if isinstance(outcome, ServiceError)), None)
     assert (failed.code, failed.headers) == ("UNAVAILABLE", {"Retry-After": "2"})
-    assert (await meter.standing(a_caller(2, "pro"))).used == done
+    assert (await meter.quota_status(a_caller(2, "pro"))).used == done
     await db.write(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").fetchall())
     assert await charge(meter, 1, a_caller(2, "pro")) == 1
-    assert (await meter.standing(a_caller(2, "pro"))).used == done + 1
+    assert (await meter.quota_status(a_caller(2, "pro"))).used == done + 1
 
 
 async def test_a_writer_that_cannot_begin_fails_everyone_who_waits_and_recovers(meter: Meter, db: Database) -> None:
@@ -436,7 +448,7 @@ async def test_a_release_the_store_cannot_take_is_left_to_the_lease(
     await db.write(lambda connection: connection.execute("PRAGMA busy_timeout = 20").fetchall())
     async with foreign_lock(db):
         await meter.release(held.event_id)
-    assert "a question waits for its lease to run out" in caplog.messages
+    assert "A reserved question could not be released. It is released when its lease expires." in caplog.messages
     assert (vars(caplog.records[-1])["event"], "reason" in vars(caplog.records[-1])) == (held.event_id, True)
     assert await states(db) == [(1, 0)]
 
@@ -468,7 +480,7 @@ async def test_after_the_store_is_closed_calls_are_unavailable(
     with pytest.raises(ServiceError, match="stopping"):
         await meter.charge(a_caller(), OFFER)
     await metering.__aexit__(None, None, None)
-    assert "the next start has to settle what is reserved" in caplog.messages
+    assert "Reservations could not be released. The next start releases them." in caplog.messages
     assert "stopping" in vars(caplog.records[-1])["reason"]
 
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from msgspec import Struct
 
-from service.access.audit import audit, audit_devices
+from service.access.anonymous import AnonymousCaller
+from service.access.audit import audit_counters, audit_devices
 from service.access.caller import Caller
-from service.access.devices import Visitor
-from service.access.ledger import LEASE_MS
 from service.access.meter import Meter, open_meter
+from service.access.usage_ledger import LEASE_MS
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.storage.database import Database, open_database
@@ -189,9 +189,9 @@ class Meters(Machine):
     @rule(number=PROCESSES, device=st.integers(1, 4))
     def visit(self, number: int, device: int) -> None:
         process = self.process(number)
-        visitor = Visitor(bytes([device]) * 32, bytes([device]) * 32)
+        visitor = AnonymousCaller(bytes([device]) * 32, bytes([device]) * 32)
         try:
-            event_id = self.run(process.meter.devices.reserve(visitor, "question"))
+            event_id = self.run(process.meter.anonymous.reserve(visitor, "question"))
         except ServiceError as error:
             assert device in self.visited(), error  # noqa: PT017 - whether there is one is the model's to say
         else:
@@ -266,7 +266,7 @@ class Meters(Machine):
     def the_store_holds_what_the_model_holds(self) -> None:
         if self.looking is None:
             return
-        assert audit(self.looking) + audit_devices(self.looking) == []
+        assert audit_counters(self.looking) + audit_devices(self.looking) == []
         rows = self.looking.execute("SELECT id, state FROM usage_events").fetchall()
         states = {"reserved": 0, "committed": 1, "released": 2}
         assert dict(rows) == {event.id: states[event.state] for event in self.events}

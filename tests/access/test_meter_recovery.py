@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from service.access.audit import DayUsage, audit, find_wrong, repair_counters, repair_days, usage_by_day, users_ahead
+from service.access.audit import (
+    DayUsage,
+    audit_counters,
+    find_future_days,
+    find_mismatches,
+    repair_counters,
+    repair_days,
+    usage_by_day,
+)
 from service.access.caller import Caller
 from service.access.meter import Meter, open_meter
 from service.clock import DAY_MS, day_of
@@ -78,15 +86,15 @@ async def test_reservations_of_a_dead_process_are_released(path: Path, clock: Fa
 async def test_what_was_paid_for_is_never_given_back_and_moves_no_counter(path: Path, clock: FakeClock) -> None:
     async with dying(path, clock) as meter:
         await call(meter, answered=False)
-        event_id = await meter._database.write(lambda connection: meter.enter_paid(connection, 1, "coin.risk"))
+        (event_id,) = await meter._database.write(lambda connection: meter.record_paid(connection, [(1, "coin.risk")]))
         await call(meter, answered=True)
     assert event_id == 2
     assert await states_after_restart(path, clock) == {1: 2, 2: 1, 3: 1}
     async with open_database(path, clock) as db, open_meter(db, clock) as meter:
-        assert (await meter.standing(PRO)).used == 1
+        assert (await meter.quota_status(PRO)).used == 1
         assert await db.write(repair_counters) == []
         assert await db.inspect(usage_by_day) == [DayUsage(1, TODAY, 1, paid=1)]
-        await db.write(lambda connection: meter.enter_paid(connection, 9, "coin.risk"))
+        await db.write(lambda connection: meter.record_paid(connection, [(9, "coin.risk")]))
         assert await meter.verify() == [], "a user who has only paid has no counters"
 
 
@@ -165,12 +173,12 @@ async def test_wrong_counters_are_found_and_repaired_and_the_meter_notices(db: D
     async with open_meter(db, clock) as meter, open_database(db.path, clock) as doctor:
         await meter.charge(Caller(1, "api_key", 1), "coin.risk")
         await doctor.write(spoil)
-        assert [wrong.user_id for wrong in await db.inspect(find_wrong)] == [1, 9]
+        assert [wrong.user_id for wrong in await db.inspect(find_mismatches)] == [1, 9]
         assert len(await meter.verify()) == 2
         assert await doctor.write(repair_counters) == [1, 9]
-        assert await db.inspect(audit) == []
-        assert (await meter.charge(Caller(1, "api_key", 1), "coin.risk")).standing.used == 5
-        assert await db.inspect(audit) == []
+        assert await db.inspect(audit_counters) == []
+        assert (await meter.charge(Caller(1, "api_key", 1), "coin.risk")).quota_status.used == 5
+        assert await db.inspect(audit_counters) == []
 
 
 async def test_days_that_lie_in_the_future_are_named_and_brought_back(db: Database, clock: FakeClock) -> None:
@@ -181,14 +189,14 @@ async def test_days_that_lie_in_the_future_are_named_and_brought_back(db: Databa
         await meter.charge(Caller(2, "api_key", 2), "coin.risk")
         clock.set_wall(START_MS)
         await meter.charge(caller, "coin.risk")
-        assert await db.inspect(lambda look: users_ahead(look, TODAY)) == [(1, TODAY + 3_650), (2, TODAY + 3_650)]
+        assert await db.inspect(lambda look: find_future_days(look, TODAY)) == [(1, TODAY + 3_650), (2, TODAY + 3_650)]
         async with open_database(db.path, clock) as doctor:
             assert await doctor.write(lambda connection: repair_days(connection, TODAY)) == [1, 2]
-        assert await db.inspect(lambda look: users_ahead(look, TODAY)) == []
-        assert await db.inspect(audit) == []
-        assert (await meter.charge(caller, "coin.risk")).standing.used == 3
+        assert await db.inspect(lambda look: find_future_days(look, TODAY)) == []
+        assert await db.inspect(audit_counters) == []
+        assert (await meter.charge(caller, "coin.risk")).quota_status.used == 3
         clock.set_wall(START_MS + DAY_MS)
-        assert (await meter.charge(caller, "coin.risk")).standing.used == 1
+        assert (await meter.charge(caller, "coin.risk")).quota_status.used == 1
 
 
 async def test_usage_is_told_by_user_and_day_without_what_was_released(db: Database, clock: FakeClock) -> None:
@@ -208,13 +216,13 @@ async def test_usage_is_told_by_user_and_day_without_what_was_released(db: Datab
 async def test_more_users_than_are_remembered_are_counted_all_the_same(
     db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.access.ledger._MOST_REMEMBERED", 3)
+    monkeypatch.setattr("service.access.usage_ledger._MAX_CACHED", 3)
     async with open_meter(db, clock) as meter:
         for _ in range(3):
             for user_id in range(1, 9):
                 await meter.charge(Caller(user_id, "api_key", 1), "coin.risk")
         assert await meter.verify() == []
-        assert (await meter.standing(Caller(8, "api_key", 1))).used == 3
+        assert (await meter.quota_status(Caller(8, "api_key", 1))).used == 3
 
 
 async def test_a_starter_used_up_on_a_day_in_the_future_holds_no_longer_than_todays(
@@ -250,7 +258,7 @@ async def test_an_audit_in_pieces_leaves_no_event_out_and_a_user_who_asked_nothi
         for _ in range(5):
             await meter.charge(Caller(1, "api_key", 1), "coin.risk")
         await db.write(lambda connection: connection.execute("INSERT INTO quota VALUES (9, 0, 0, 0, 0, 0)").rowcount)
-        assert await db.inspect(audit) == []
+        assert await db.inspect(audit_counters) == []
 
 
 async def test_what_was_used_today_and_on_a_day_in_the_future_counts_together_once_repaired(
@@ -262,10 +270,10 @@ async def test_what_was_used_today_and_on_a_day_in_the_future_counts_together_on
         clock.set_wall(START_MS + 3_650 * DAY_MS)
         await meter.charge(caller, "coin.risk")
         await db.write(lambda connection: repair_days(connection, TODAY))
-        assert await db.inspect(audit) == []
+        assert await db.inspect(audit_counters) == []
     clock.set_wall(START_MS)
     async with open_meter(db, clock) as meter:
-        assert (await meter.standing(caller)).used == 2
+        assert (await meter.quota_status(caller)).used == 2
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.access.quota import FROM_DAY, FROM_STARTER, PER_DAY, STARTER, Usage, give_back, standing_of, take
+from service.access.quota import (
+    FROM_DAY,
+    FROM_STARTER,
+    PER_DAY,
+    STARTER,
+    Usage,
+    quota_status,
+    return_question,
+    take_question,
+)
 from service.clock import DAY_MS
 from service.wire.access import Tier
 
@@ -15,7 +24,7 @@ DAY = 20_294
 def take_all(usage: Usage, tier: Tier, today: int) -> tuple[int, Usage]:
     taken = 0
     while taken < 1_000:
-        bucket, usage = take(usage, tier, today)
+        bucket, usage = take_question(usage, tier, today)
         if bucket is None:
             break
         taken += 1
@@ -26,7 +35,7 @@ def take_all(usage: Usage, tier: Tier, today: int) -> tuple[int, Usage]:
 def test_a_new_user_has_ten_questions_and_then_none_that_day() -> None:
     taken, usage = take_all(Usage(), "free", DAY)
     assert taken == STARTER == 10
-    assert take(usage, "free", DAY) == (None, usage)
+    assert take_question(usage, "free", DAY) == (None, usage)
 
 
 @pytest.mark.promise("quota.next-midnight", "quota.free")
@@ -39,7 +48,7 @@ def test_the_first_daily_question_comes_at_the_midnight_after_the_tenth() -> Non
 def test_a_starter_spent_over_two_days_gives_nothing_more_on_the_second() -> None:
     usage = Usage()
     for _ in range(9):
-        _, usage = take(usage, "free", DAY)
+        _, usage = take_question(usage, "free", DAY)
     assert take_all(usage, "free", DAY + 1)[0] == 1
 
 
@@ -67,10 +76,10 @@ def test_pro_has_no_limit_and_is_counted() -> None:
 def test_what_was_used_under_one_tier_counts_under_the_next_that_day() -> None:
     _, usage = take_all(Usage(), "free", DAY)
     for _ in range(60):
-        _, usage = take(usage, "pro", DAY + 1)
-    assert take(usage, "access", DAY + 1)[0] is None
-    assert take(usage, "free", DAY + 1)[0] is None
-    assert take(usage, "access", DAY + 2)[0] == FROM_DAY
+        _, usage = take_question(usage, "pro", DAY + 1)
+    assert take_question(usage, "access", DAY + 1)[0] is None
+    assert take_question(usage, "free", DAY + 1)[0] is None
+    assert take_question(usage, "access", DAY + 2)[0] == FROM_DAY
 
 
 @pytest.mark.promise("meter.clock-back")
@@ -78,35 +87,35 @@ def test_a_clock_set_back_gives_nothing_again() -> None:
     _, usage = take_all(Usage(), "free", DAY)
     _, usage = take_all(usage, "free", DAY + 1)
     for today in range(DAY - 2, DAY + 2):
-        assert take(usage, "free", today) == (None, usage)
-    assert take(usage, "free", DAY + 2)[0] == FROM_DAY
+        assert take_question(usage, "free", today) == (None, usage)
+    assert take_question(usage, "free", DAY + 2)[0] == FROM_DAY
 
 
 def test_a_question_given_back_can_be_taken_again_that_day() -> None:
     _, usage = take_all(Usage(), "access", DAY)
-    usage = give_back(usage, FROM_DAY, DAY)
+    usage = return_question(usage, FROM_DAY, DAY)
     assert take_all(usage, "access", DAY)[0] == 1
 
 
 def test_a_question_of_yesterday_given_back_today_is_gone() -> None:
     _, usage = take_all(Usage(), "access", DAY)
     _, usage = take_all(usage, "access", DAY + 1)
-    usage = give_back(usage, FROM_DAY, DAY)
-    assert take(usage, "access", DAY + 1)[0] is None
+    usage = return_question(usage, FROM_DAY, DAY)
+    assert take_question(usage, "access", DAY + 1)[0] is None
     assert usage.counted == 99
 
 
 def test_a_starter_question_given_back_never_runs_out() -> None:
     _, usage = take_all(Usage(), "free", DAY)
-    usage = give_back(usage, FROM_STARTER, DAY)
+    usage = return_question(usage, FROM_STARTER, DAY)
     assert take_all(usage, "free", DAY + 9)[0] == 1
 
 
 def test_the_standing_names_period_and_reset() -> None:
-    fresh = standing_of(Usage(), "free", DAY)
+    fresh = quota_status(Usage(), "free", DAY)
     assert (fresh.used, fresh.limit, fresh.remaining, fresh.period, fresh.reset_ms) == (0, 10, 10, "lifetime", None)
     _, usage = take_all(Usage(), "free", DAY)
-    spent = standing_of(usage, "free", DAY)
+    spent = quota_status(usage, "free", DAY)
     midnight_ms = (DAY + 1) * DAY_MS
     assert (spent.used, spent.limit, spent.remaining, spent.period, spent.reset_ms) == (
         10,
@@ -115,24 +124,24 @@ def test_the_standing_names_period_and_reset() -> None:
         "lifetime",
         midnight_ms,
     )
-    daily = standing_of(usage, "free", DAY + 1)
+    daily = quota_status(usage, "free", DAY + 1)
     assert (daily.used, daily.limit, daily.remaining, daily.period) == (0, 1, 1, "day")
     assert daily.reset_ms == midnight_ms + DAY_MS
-    access = standing_of(usage, "access", DAY)
+    access = quota_status(usage, "access", DAY)
     assert (access.used, access.limit, access.remaining, access.reset_ms) == (0, 50, 50, midnight_ms)
-    pro = standing_of(usage, "pro", DAY)
+    pro = quota_status(usage, "pro", DAY)
     assert (pro.limit, pro.remaining, pro.period, pro.reset_ms) == (None, None, "day", None)
 
 
 def test_where_the_tier_has_fallen_more_is_used_than_the_limit() -> None:
     usage = Usage(starter_used=10, starter_day=DAY - 1, day=DAY, day_used=7, counted=17)
-    standing = standing_of(usage, "free", DAY)
+    standing = quota_status(usage, "free", DAY)
     assert (standing.used, standing.limit, standing.remaining) == (7, 1, 0)
 
 
 def test_with_the_clock_set_back_the_reset_is_the_midnight_after_the_last_day() -> None:
     usage = Usage(starter_used=10, starter_day=DAY - 1, day=DAY, day_used=1, counted=11)
-    assert standing_of(usage, "free", DAY - 5).reset_ms == (DAY + 1) * DAY_MS
+    assert quota_status(usage, "free", DAY - 5).reset_ms == (DAY + 1) * DAY_MS
 
 
 class Event:
@@ -175,7 +184,7 @@ class QuotaMachine(RuleBasedStateMachine):
     def questions_are_asked(self, tier: Tier, times: int) -> None:
         for _ in range(times):
             expected = self.expected(tier)
-            bucket, self.usage = take(self.usage, tier, self.today)
+            bucket, self.usage = take_question(self.usage, tier, self.today)
             assert bucket == expected
             if bucket is not None:
                 self.events.append(Event(bucket, self.day()))
@@ -185,7 +194,7 @@ class QuotaMachine(RuleBasedStateMachine):
     def one_is_given_back(self, data: st.DataObject) -> None:
         event = data.draw(st.sampled_from([event for event in self.events if not event.released]))
         event.released = True
-        self.usage = give_back(self.usage, event.bucket, event.day)
+        self.usage = return_question(self.usage, event.bucket, event.day)
 
     @invariant()
     def counters_are_the_sum_of_the_events(self) -> None:
@@ -199,8 +208,8 @@ class QuotaMachine(RuleBasedStateMachine):
     def the_standing_says_whether_the_next_question_is_granted(self) -> None:
         tiers: tuple[Tier, ...] = ("free", "access", "pro")
         for tier in tiers:
-            standing = standing_of(self.usage, tier, self.today)
-            granted = take(self.usage, tier, self.today)[0] is not None
+            standing = quota_status(self.usage, tier, self.today)
+            granted = take_question(self.usage, tier, self.today)[0] is not None
             assert granted == (standing.remaining is None or standing.remaining > 0)
 
 

@@ -40,14 +40,14 @@ async def test_every_process_says_busy_while_the_last_question_is_only_reserved(
     last = await held(one)
     for meter in meters:
         refused = await meter.charge(CALLER, OFFER)
-        assert (refused.event_id, refused.standing.busy, refused.standing.remaining) == (None, True, 0)
-        assert (await meter.standing(CALLER)).busy
-        assert (await meter.answered(CALLER)).used == 9
+        assert (refused.event_id, refused.quota_status.busy, refused.quota_status.remaining) == (None, True, 0)
+        assert (await meter.quota_status(CALLER)).busy
+        assert (await meter.committed_quota_status(CALLER)).used == 9
     await one.commit(last)
     for meter in (other, one):
         refused = await meter.charge(CALLER, OFFER)
-        assert (refused.event_id, refused.standing.busy, refused.standing.used) == (None, False, 10)
-        assert not (await meter.standing(CALLER)).busy
+        assert (refused.event_id, refused.quota_status.busy, refused.quota_status.used) == (None, False, 10)
+        assert not (await meter.quota_status(CALLER)).busy
 
 
 async def test_a_days_question_that_is_only_reserved_is_busy_and_one_of_another_day_is_not(
@@ -58,11 +58,11 @@ async def test_a_days_question_that_is_only_reserved_is_busy_and_one_of_another_
         await one.charge(CALLER, OFFER)
     clock.at_ms += DAY_MS
     yesterday = await held(one)
-    assert (await other.charge(CALLER, OFFER)).standing.busy
+    assert (await other.charge(CALLER, OFFER)).quota_status.busy
     clock.at_ms += DAY_MS
     assert (await other.charge(CALLER, OFFER)).event_id is not None
-    assert not (await other.charge(CALLER, OFFER)).standing.busy
-    assert not (await one.standing(CALLER)).busy
+    assert not (await other.charge(CALLER, OFFER)).quota_status.busy
+    assert not (await one.quota_status(CALLER)).busy
     await one.release(yesterday)
 
 
@@ -72,4 +72,4 @@ async def test_questions_reserved_by_one_user_do_not_make_another_busy(meters: t
     for _ in range(10):
         await one.charge(another, OFFER)
     await held(one)
-    assert not (await other.charge(another, OFFER)).standing.busy
+    assert not (await other.charge(another, OFFER)).quota_status.busy

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.access.devices import VisitorForm
+from service.access.anonymous import AnonymousHasher
 from service.access.secrets import Secrets, SecretsError, open_secrets
 from tests.fakes.clock import FakeClock
 
@@ -129,7 +129,7 @@ def test_every_purpose_has_a_key_of_its_own(tmp_path: Path) -> None:
 def test_what_a_store_was_written_with_is_the_same_in_every_version() -> None:
     """A new version that made these otherwise would know no key of before, and give each device a second question."""
     made = Secrets(bytes(32), b"\x01" * 32)
-    visitor = VisitorForm(b"k" * 32, FakeClock()).visitor("device-1", "203.0.113.7")
-    assert made.mark.hex() == "835fda2899e58b38a56ec893544c4523"
+    visitor = AnonymousHasher(b"k" * 32, FakeClock()).identify("device-1", "203.0.113.7")
+    assert made.key_secret_digest.hex() == "835fda2899e58b38a56ec893544c4523"
     assert visitor.device.hex() == "81d7473c1208cdc89df33c76d5369f2125420ce99eaf9474d64bebf27e879893"
     assert visitor.network.hex() == "44f7b1c11ce885760dac12dd7cf81fba8647d4410b9f48a42ac2cfc6ccb197db"

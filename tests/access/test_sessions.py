@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.access.sessions import LEEWAY_MS, SESSION_MS, SessionForm
+from service.access.sessions import LEEWAY_MS, SESSION_MS, SessionTokens
 from service.clock import SECOND_MS
 from service.errors import ServiceError
 from tests.fakes.clock import START_MS
 
 KEY = b"k" * 32
-FORM = SessionForm(KEY)
+FORM = SessionTokens(KEY)
 NOW_S = START_MS // 1_000
 GOOD = {"iss": "verdict", "aud": "verdict", "sub": "7", "iat": NOW_S, "exp": NOW_S + 60, "jti": "a" * 22}
 

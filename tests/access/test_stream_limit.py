@@ -142,7 +142,7 @@ async def test_a_store_that_cannot_be_written_opens_no_stream_and_is_got_over(
         await clock.advance(RENEW_S)
         await clock.settle()
         limits[0].release(lease)
-    assert "leases of streams cannot be renewed" in caplog.text
+    assert "Leases of streams could not be renewed." in caplog.text
     assert await leases(db) == 1
     watching.cancel()
 

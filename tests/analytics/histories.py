@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
 from service.analytics.bars import Row
 from service.clock import DAY_MS
 
@@ -73,13 +73,8 @@ def until(history: Mapping[str, Sequence[Row]], day: int) -> History:
     return {coin: rows for coin, rows in known.items() if rows}
 
 
-def on(history: Mapping[str, Sequence[Row]], day: int) -> dict[str, Row]:
-    """The bars of a day."""
-    return {coin: row for coin, rows in history.items() for row in rows if row[0] == day * DAY_MS}
-
-
-def tape_of(history: Mapping[str, Sequence[Row]], volume: float = 5e6) -> Tape:
+def tape_of(history: Mapping[str, Sequence[Row]], volume: float = 5e6) -> MarketTape:
     """The bars with a volume in base units that is the same every day; funding is unknown."""
-    return lay(
+    return build_tape(
         {coin: [DayBar(row[0] // DAY_MS, *row[1:], volume) for row in rows] for coin, rows in history.items()}, {}
     )

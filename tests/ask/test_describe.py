@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.ask.describe import describe, label_of
+from service.ask.describe import clause_words, describe, having_words, label_of
 from service.ask.query import (
     Aggregate,
     All,
@@ -12,6 +12,7 @@ from service.ask.query import (
     Changed,
     Check,
     Compare,
+    Condition,
     Convert,
     Count,
     Exists,
@@ -59,7 +60,7 @@ from tests.ask.planner.asked import (
 )
 
 BTC = coins("BTC")
-PEPE = coins("KPEPE", per_coin=("KPEPE",))
+PEPE = coins("PEPE")
 _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
 
 
@@ -146,7 +147,7 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(BTC, TREND, operation=When("since")), "BTC, since when daily trend"),
         (of(BTC, where=UP, operation=When("last")), "BTC, where daily trend is UP, when last"),
         (of(SERVICE, operation=Explain("funding")), "definition of funding"),
-        (of(PEPE, operation=Convert(Holding(2.5, "KPEPE"), ())), "2.5 PEPE in USD"),
+        (of(PEPE, operation=Convert(Holding(2.5, "PEPE"), ())), "2.5 PEPE in USD"),
         (of(coins("BTC", "ETH"), operation=Ratio()), "BTC and ETH, ratio of price"),
         (of(coins("BTC", "ETH"), VOLUME, operation=Ratio()), "BTC and ETH, ratio of 24-hour volume"),
         (of(BTC, operation=ValueOf((Holding(1_500_000.0, "BTC"),))), "value of 1,500,000 BTC"),
@@ -194,3 +195,34 @@ def test_both_trends_are_meant_where_none_is_named() -> None:
 
 def test_the_verdict_of_a_record_is_named() -> None:
     assert describe(of(BTC, operation=Record("verdicts", "bull"))) == "BTC, how past bull verdicts did"
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (UP, "a daily trend of UP"),
+        (Not(UP), "a daily trend other than UP"),
+        (where(Measure("verdict"), "ne", "bear"), "a verdict other than bear"),
+        (where(Measure("verdict"), "gt", "neutral"), "a verdict above neutral"),
+        (where(FUNDING, "lt", 0.0), "funding below 0 % a year"),
+        (Not(where(FUNDING, "lt", 0.0)), "not (funding below 0 % a year)"),
+        (where(Measure("change", hours(8)), "gt", 5.0), "an 8-hour change above 5 %"),
+        (where(PRICE, "gt", coin="BTC"), "a price above that of BTC"),
+        (where(PRICE, "gt", total=L1), "a price above the total of coins in Layer 1 (L1)"),
+        (Changed(TREND, "UP", THIS_WEEK), "a daily trend that changed to UP this week"),
+        (Changed(TREND, None, days(7)), "a daily trend that changed over 7 days"),
+        (Ranked(VOLUME, "most", 20), "a place among the 20 coins with the highest 24-hour volume"),
+        (Ranked(VOLUME, "most", 1), "the highest 24-hour volume"),
+        (All((UP, Any_((where(PRICE, "gt", 5.0), UP)))),
+         "a daily trend of UP and (a price above 5 USD or a daily trend of UP)"),
+    ],
+)  # fmt: skip
+def test_what_things_have_by_a_condition(condition: Condition, words: str) -> None:
+    assert having_words(condition) == words
+
+
+def test_a_condition_is_a_clause() -> None:
+    assert clause_words("BTC", UP, "has been") == "BTC's daily trend has been UP"
+    assert clause_words("BTC", where(PRICE, "gt", 5.0), "was") == "BTC's price was above 5 USD"
+    both = All((UP, where(PRICE, "gt", 5.0)))
+    assert clause_words("BTC", both, "was") == "BTC, daily trend is UP and price above 5 USD, was true"

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.answers.formats import LONGEST, clean
-from service.ask.answers.write import write
+from service.ask.answers import LONGEST, clean, write
 from service.ask.understanding import Refusal, Understanding
 from tests.ask.answers.full import ANSWERS, QUERIES, world
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.author import SYSTEM, compose
+from service.ask.llm_writer import SYSTEM, compose
 from service.ask.measure_table import Unit
-from service.ask.model import Brief, Reference
-from service.ask.references import MOST_REFERENCES, WORDS, bind
+from service.ask.references import MOST_REFERENCES, WORDS, Brief, Reference, bind
 from service.wire.ask import Archetype
 from tests.fakes.model import data_of
 

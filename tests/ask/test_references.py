@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.answers.formats import cells
-from service.ask.answers.write import templates
+from service.ask.answers import cells, templates
 from service.ask.measure_table import Unit
-from service.ask.model import ModelError, Reference
 from service.ask.planner.result import Column, Figure, Result, Row
 from service.ask.query import Count, List, Measure, Query, Rank, Screen
-from service.ask.references import KINDS, LONGEST, MOST_REFERENCES, WORDS, bind, references_of
+from service.ask.references import KINDS, LONGEST, MOST_REFERENCES, WORDS, ModelError, Reference, bind, references_of
 from service.errors import ServiceError
 from tests.ask.answers.full import world
 from tests.ask.model_texts import PRICE, REFUSED, TREND

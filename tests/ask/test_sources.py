@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from service.ask.tools import path_of
+from service.ask.data_services import path_of
 
 
 @pytest.mark.parametrize(

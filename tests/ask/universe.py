@@ -5,20 +5,20 @@ from functools import cache
 from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS, DELISTED
 from service.ask.glossary import TERMS
-from service.ask.parser.known import Known
+from service.ask.parser.names import NameIndex
 from service.ask.parser.parse import Names, Parser
-from service.market.symbols import Directory, Listing, canonical
+from service.market.symbols import CoinDirectory, CoinListing, canonical
 
 
-def directory() -> Directory:
-    return Directory(
-        Listing(coin.name, canonical(coin.name), coin.title, listed=coin in COINS) for coin in (*COINS, *DELISTED)
+def directory() -> CoinDirectory:
+    return CoinDirectory(
+        CoinListing(coin.name, canonical(coin.name), coin.title, listed=coin in COINS) for coin in (*COINS, *DELISTED)
     )
 
 
 @cache
-def known() -> Known:
-    return Known(directory(), {asset.name: asset.title for asset in ASSETS}, tuple(CATEGORIES.values()))
+def known() -> NameIndex:
+    return NameIndex(directory(), {asset.name: asset.title for asset in ASSETS}, tuple(CATEGORIES.values()))
 
 
 @cache

@@ -43,7 +43,7 @@ COINS: Final[Mapping[str, tuple[str, ...]]] = {
     "ARB": ("ARB", "arbitrum"),
     "OP": ("OP", "optimism"),
     "INJ": ("INJ", "injective"),
-    "KPEPE": ("kPEPE", "KPEPE"),
+    "PEPE": ("PEPE", "pepe"),
 }
 SETS: Final[Sequence[tuple[Subject, tuple[str, ...]]]] = (
     (Subject(scope="all"), ("coins", "tokens", "cryptos", "all coins")),

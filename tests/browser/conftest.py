@@ -62,7 +62,7 @@ def browser() -> Iterator["Browser"]:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service over the whole recording, which lets everybody ask as often as they like."""
     generous = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
-    with serving(tmp_path_factory.mktemp("browser"), **WHOLE, **generous) as running:
+    with serving(tmp_path_factory.mktemp("browser"), **WHOLE, **generous, alert_targets="any") as running:
         yield running
 
 

@@ -12,7 +12,7 @@ from tests.fakes.serving import WHOLE, serving, wait_until
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 MOST_BYTES = 200_000
-_HEIGHT = 826  # where the first two cards end
+_HEIGHT = 826  # as high as a window: the question box, the figures and the first coins
 CHARTED = "figure[data-plot] canvas"
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from service.payments.facilitators.chain import ChainFacilitator, open_chain
-from service.payments.payment import Entry, Payment
-from service.payments.witness import ChainWitness
+from service.payments.facilitators.chain_reader import ChainReader
+from service.payments.records import Payment, PaymentRecord
 from service.settings import Secret, Settings
 from tests.chain.evm import ETHER, Evm
 from tests.chain.node import Node, serving_node
 from tests.fakes.clock import FakeClock
-from tests.payments.shop import ANSWER, Shop, order
+from tests.payments.shop import Shop
 from tests.payments.signing import PAYEE, payment, wallet
 
 OPERATOR = wallet(0xBEEF)
@@ -43,12 +43,11 @@ class Settling(NamedTuple):
     shop: Shop
     settings: Settings
     facilitator: ChainFacilitator
-    witness: ChainWitness
+    chain_reader: ChainReader
 
-    async def entry(self, paid: Payment | None = None) -> Entry:
+    async def record(self, paid: Payment | None = None) -> PaymentRecord:
         """A payment that is to be settled now."""
-        _, entry = await self.shop.ledger.claim(order(), paid or payment(now_ms=self.clock.at_ms))
-        return await self.shop.ledger.settling(entry, ANSWER)
+        return await self.shop.begun(paid=paid or payment(now_ms=self.clock.at_ms))
 
     def moved(self) -> int:
         """Atomic units that have reached the payee."""
@@ -74,8 +73,8 @@ async def settling(folder: Path, ether: int = ETHER, **changes: Any) -> AsyncIte
     shop = await Shop(folder / "shop.db", clock).open()
     with serving_node(evm) as node:
         settings = Settings(**{**_settings(node.url), **changes})
-        async with open_chain(settings, shop.database, clock) as (facilitator, witness):
-            yield Settling(clock, evm, node, shop, settings, facilitator, witness)
+        async with open_chain(settings, shop.database, clock) as (facilitator, chain_reader):
+            yield Settling(clock, evm, node, shop, settings, facilitator, chain_reader)
     await shop.close()
 
 

@@ -10,11 +10,12 @@ from eth_account import Account
 from eth_utils import to_checksum_address
 from msgspec.structs import replace
 
-from service.payments.facilitators.chain import PATIENCE_S
-from service.payments.facilitators.port import Cancelled, Refused, Settled, Unknown, Unused
+from service.payments.errors import NONCE_USED
+from service.payments.facilitators.chain import MAX_WAIT_S
+from service.payments.facilitators.port import Cancelled, Settled, SettlementRefused, Unknown, Unused
 from service.payments.facilitators.sender import GWEI
-from service.payments.payment import Payment
-from service.payments.token import EXPIRED, FAILED, NO_FUNDS, NO_SIGNATURE, NONCE_USED, transfer_of
+from service.payments.facilitators.token import EXPIRED, FAILED, NO_FUNDS, NO_SIGNATURE, encode_transfer
+from service.payments.records import Payment
 from tests.chain.evm import CHAIN_ID, ETHER, USDC, WALLET, Evm, EvmError
 from tests.chain.node import PASS, HungUp
 from tests.chain.settling import OPERATOR, PAYER, PURSE, Settling, settling
@@ -81,7 +82,7 @@ def cancel(evm: Evm, paid: Payment) -> None:
 
 @pytest.mark.promise("pay.chain")
 async def test_the_money_moves_by_exactly_the_price_and_the_operator_pays_the_gas(it: Settling) -> None:
-    outcome = await it.facilitator.settle(await it.entry())
+    outcome = await it.facilitator.settle(await it.record())
     assert isinstance(outcome, Settled)
     assert it.moved() == PRICE
     assert it.evm.dollars(PAYER.address) == PURSE - PRICE
@@ -92,20 +93,20 @@ async def test_the_money_moves_by_exactly_the_price_and_the_operator_pays_the_ga
 
 
 async def test_a_payment_that_is_asked_for_again_is_settled_by_the_same_transaction(it: Settling) -> None:
-    entry = await it.entry()
-    first = await it.facilitator.settle(entry)
-    assert await it.facilitator.settle(entry) == first
+    record = await it.record()
+    first = await it.facilitator.settle(record)
+    assert await it.facilitator.settle(record) == first
     async with it.another_process() as other:
-        assert await other.settle(entry) == first
+        assert await other.settle(record) == first
     assert it.moved() == PRICE
     assert len(await it.sent()) == 1
 
 
 async def test_payments_settled_at_once_by_two_processes_get_a_nonce_each_and_move_once_each(it: Settling) -> None:
-    entries = [await it.entry() for _ in range(6)]
+    records = [await it.record() for _ in range(6)]
     async with it.another_process() as other:
         outcomes = await asyncio.gather(
-            *(facilitator.settle(entry) for entry in entries for facilitator in (it.facilitator, other))
+            *(facilitator.settle(record) for record in records for facilitator in (it.facilitator, other))
         )
     assert all(isinstance(outcome, Settled) for outcome in outcomes)
     assert it.moved() == 6 * PRICE
@@ -118,7 +119,7 @@ async def test_a_contract_wallet_pays_by_its_own_signature(it: Settling) -> None
     signed = authorization(PAYER, now_ms=it.clock.at_ms, sender=to_checksum_address(WALLET))
     made = payment(now_ms=it.clock.at_ms, sender=WALLET, nonce=signed["nonce"])
     long = replace(made, signature=sign(PAYER, signed, row()) + "ab" * 32)
-    outcome = await it.facilitator.settle(await it.entry(long))
+    outcome = await it.facilitator.settle(await it.record(long))
     assert isinstance(outcome, Settled)
     assert it.evm.dollars(WALLET) == PURSE - PRICE
     assert it.moved() == PRICE
@@ -127,12 +128,12 @@ async def test_a_contract_wallet_pays_by_its_own_signature(it: Settling) -> None
 async def test_a_signature_that_ends_in_zero_or_one_is_sent_as_contracts_read_it(it: Settling) -> None:
     made = payment(now_ms=it.clock.at_ms)
     low = replace(made, signature=f"{made.signature[:-2]}{int(made.signature[-2:], 16) - 27:02x}")
-    assert isinstance(await it.facilitator.settle(await it.entry(low)), Settled)
+    assert isinstance(await it.facilitator.settle(await it.record(low)), Settled)
 
 
 async def test_a_payer_without_the_money_is_refused_and_no_gas_is_spent(it: Settling) -> None:
     poor = payment(wallet(2), now_ms=it.clock.at_ms)
-    assert await it.facilitator.settle(await it.entry(poor)) == Refused(NO_FUNDS)
+    assert await it.facilitator.settle(await it.record(poor)) == SettlementRefused(NO_FUNDS)
     assert it.evm.ether(OPERATOR.address) == ETHER
     assert await it.sent() == []
 
@@ -143,84 +144,84 @@ async def test_a_signature_the_token_does_not_take_is_refused(
 ) -> None:
     caplog.set_level("INFO")
     forged = replace(payment(now_ms=it.clock.at_ms), signature="0x" + "1" * (digits - 2) + "1b")
-    entry = await it.entry(forged)
-    assert await it.facilitator.settle(entry) == Refused(NO_SIGNATURE)
-    (said,) = (vars(each) for each in caplog.records if each.message == "the token refuses a payment")
-    assert (said["payment"], "signature" in said["reason"]) == (entry.receipt_id, True)
+    record = await it.record(forged)
+    assert await it.facilitator.settle(record) == SettlementRefused(NO_SIGNATURE)
+    (said,) = (vars(each) for each in caplog.records if each.message == "The token contract refuses a payment.")
+    assert (said["payment"], "signature" in said["reason"]) == (record.receipt_id, True)
 
 
 async def test_what_somebody_else_submitted_first_is_settled_by_their_transaction(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
-    entry = await it.entry()
-    theirs = send(it.evm, BYSTANDER, transfer_of(entry.payment))
-    assert await it.facilitator.settle(entry) == Settled(theirs)
+    record = await it.record()
+    theirs = send(it.evm, BYSTANDER, encode_transfer(record.payment))
+    assert await it.facilitator.settle(record) == Settled(theirs)
     assert it.moved() == PRICE
     assert await it.sent() == []
 
 
 async def test_who_is_overtaken_after_sending_finds_the_transaction_that_was_faster(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
-    entry = await it.entry()
+    record = await it.record()
     it.evm.at_once = False
 
     def overtake(method: str, _: list[Any]) -> Any:
         if method == "eth_sendRawTransaction":
-            theirs.append(send(it.evm, BYSTANDER, transfer_of(entry.payment)))
+            theirs.append(send(it.evm, BYSTANDER, encode_transfer(record.payment)))
             it.evm.mine()
         return PASS
 
     theirs: list[str] = []
     it.node.fault = overtake
     it.clock.meanwhile = it.evm.mine
-    assert await it.facilitator.settle(entry) == Settled(theirs[0])
+    assert await it.facilitator.settle(record) == Settled(theirs[0])
     assert it.moved() == PRICE
 
 
 async def test_an_authorization_that_its_payer_took_back_is_refused(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
-    entry = await it.entry()
-    cancel(it.evm, entry.payment)
-    assert await it.witness.look(entry) == Cancelled()
-    assert await it.facilitator.settle(entry) == Refused(NONCE_USED)
+    record = await it.record()
+    cancel(it.evm, record.payment)
+    assert await it.chain_reader.look(record) == Cancelled()
+    assert await it.facilitator.settle(record) == SettlementRefused(NONCE_USED)
     assert it.moved() == 0
 
 
 async def test_a_nonce_spent_on_somebody_else_is_no_payment(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
-    entry = await it.entry()
-    elsewhere = payment(now_ms=it.clock.at_ms, nonce=entry.payment.nonce, to=BYSTANDER.address)
-    send(it.evm, BYSTANDER, transfer_of(elsewhere))
-    assert await it.witness.look(entry) == Cancelled()
-    assert await it.facilitator.settle(entry) == Refused(NONCE_USED)
+    record = await it.record()
+    elsewhere = payment(now_ms=it.clock.at_ms, nonce=record.payment.nonce, to=BYSTANDER.address)
+    send(it.evm, BYSTANDER, encode_transfer(elsewhere))
+    assert await it.chain_reader.look(record) == Cancelled()
+    assert await it.facilitator.settle(record) == SettlementRefused(NONCE_USED)
     assert it.moved() == 0
 
 
 async def test_that_a_payment_went_elsewhere_is_said_only_once_it_is_final(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
     it.evm.final = 3
-    entry = await it.entry()
-    cancel(it.evm, entry.payment)
-    assert isinstance(await it.facilitator.settle(entry), Unknown)
+    record = await it.record()
+    cancel(it.evm, record.payment)
+    assert isinstance(await it.facilitator.settle(record), Unknown)
     it.evm.mine(3)
-    assert await it.facilitator.settle(entry) == Refused(NONCE_USED)
+    assert await it.facilitator.settle(record) == SettlementRefused(NONCE_USED)
 
 
 async def test_a_cancellation_that_is_taken_back_leaves_the_payment_to_be_settled(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
     it.evm.final = 3
-    entry = await it.entry()
-    cancel(it.evm, entry.payment)
-    assert isinstance(await it.facilitator.settle(entry), Unknown)
+    record = await it.record()
+    cancel(it.evm, record.payment)
+    assert isinstance(await it.facilitator.settle(record), Unknown)
     it.evm.take_back(1)
     it.evm.forget()
-    assert isinstance(await it.facilitator.settle(entry), Settled)
+    assert isinstance(await it.facilitator.settle(record), Settled)
     assert it.moved() == PRICE
 
 
 async def test_too_little_ether_is_no_fault_of_the_payer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with settling(tmp_path, ether=1_000_000) as it:
-        outcome = await it.facilitator.settle(await it.entry())
-        assert outcome == Unknown("the operator's account has too little ether for gas")
+        outcome = await it.facilitator.settle(await it.record())
+        assert outcome == Unknown("The operator account has too little ether for gas.")
         (said,) = (vars(each) for each in caplog.records if each.message == outcome.reason)
         assert said["operator"] == OPERATOR.address.lower()
         assert await it.sent() == []
@@ -229,19 +230,19 @@ async def test_too_little_ether_is_no_fault_of_the_payer(tmp_path: Path, caplog:
 async def test_gas_above_the_cap_is_waited_for_and_not_paid(tmp_path: Path) -> None:
     async with settling(tmp_path, gas_cap_gwei=2) as it:
         it.node.fault = lambda method, _: hex(2_000_000_000) if method == "eth_maxPriorityFeePerGas" else PASS
-        entry = await it.entry()
-        assert await it.facilitator.settle(entry) == Unknown("gas costs more than VERDICT_GAS_CAP_GWEI")
+        record = await it.record()
+        assert await it.facilitator.settle(record) == Unknown("gas costs more than VERDICT_GAS_CAP_GWEI")
         assert await it.sent() == []
         tip = 2_000_000_000 - it.evm.blocks[-1].block.header.base_fee_per_gas
         it.node.fault = lambda method, _: hex(tip) if method == "eth_maxPriorityFeePerGas" else PASS
-        assert isinstance(await it.facilitator.settle(entry), Settled)
+        assert isinstance(await it.facilitator.settle(record), Settled)
 
 
 async def test_a_call_that_takes_too_much_gas_is_refused(it: Settling) -> None:
     it.node.fault = lambda method, _: hex(240_001) if method == "eth_estimateGas" else PASS
-    assert await it.facilitator.settle(await it.entry()) == Refused(FAILED)
+    assert await it.facilitator.settle(await it.record()) == SettlementRefused(FAILED)
     it.node.fault = lambda method, _: hex(240_000) if method == "eth_estimateGas" else PASS
-    assert isinstance(await it.facilitator.settle(await it.entry()), Settled)
+    assert isinstance(await it.facilitator.settle(await it.record()), Settled)
     (limit,) = await it.shop.database.read("SELECT gas FROM chain_transactions")
     assert limit == (300_000,), "a quarter more than was estimated"
 
@@ -253,41 +254,41 @@ async def test_a_payment_that_the_token_takes_no_more_when_gas_is_estimated_is_r
         return PASS
 
     it.node.fault = drained
-    assert await it.facilitator.settle(await it.entry()) == Refused(NO_FUNDS)
+    assert await it.facilitator.settle(await it.record()) == SettlementRefused(NO_FUNDS)
 
 
 async def test_what_is_in_no_block_is_unknown_and_settled_as_soon_as_it_is_in_one(it: Settling) -> None:
     it.evm.at_once = False
-    entry = await it.entry()
+    record = await it.record()
     before_s = it.clock.elapsed_s
-    outcome = await it.facilitator.settle(entry)
+    outcome = await it.facilitator.settle(record)
     assert isinstance(outcome, Unknown)
-    assert PATIENCE_S <= it.clock.elapsed_s - before_s <= PATIENCE_S + 2
+    assert MAX_WAIT_S <= it.clock.elapsed_s - before_s <= MAX_WAIT_S + 2
     it.evm.mine()
-    assert await it.facilitator.settle(entry) == Settled(str(outcome.transaction))
+    assert await it.facilitator.settle(record) == Settled(str(outcome.transaction))
     assert it.moved() == PRICE
 
 
 async def test_a_settlement_counts_once_it_is_deep_enough(tmp_path: Path) -> None:
     async with settling(tmp_path, confirmations=3) as it:
-        entry = await it.entry()
-        assert isinstance(await it.facilitator.settle(entry), Unknown)
-        assert isinstance(await it.witness.look(entry), Unknown)
+        record = await it.record()
+        assert isinstance(await it.facilitator.settle(record), Unknown)
+        assert isinstance(await it.chain_reader.look(record), Unknown)
         it.evm.mine()
-        assert isinstance(await it.facilitator.settle(entry), Unknown)
+        assert isinstance(await it.facilitator.settle(record), Unknown)
         it.clock.meanwhile = it.evm.mine
-        outcome = await it.facilitator.settle(entry)
+        outcome = await it.facilitator.settle(record)
         assert isinstance(outcome, Settled)
-        assert await it.witness.look(entry) == outcome
+        assert await it.chain_reader.look(record) == outcome
 
 
 async def test_what_a_reorganisation_took_back_is_sent_again(it: Settling) -> None:
-    entry = await it.entry()
-    first = await it.facilitator.settle(entry)
+    record = await it.record()
+    first = await it.facilitator.settle(record)
     it.evm.take_back(1)
     it.evm.forget()
     assert it.moved() == 0
-    assert await it.facilitator.settle(entry) == first
+    assert await it.facilitator.settle(record) == first
     assert it.moved() == PRICE
 
 
@@ -304,15 +305,15 @@ async def test_a_lost_answer_to_sending_costs_nothing_twice(
         return PASS
 
     it.node.fault = fault
-    assert isinstance(await it.facilitator.settle(await it.entry()), Settled)
+    assert isinstance(await it.facilitator.settle(await it.record()), Settled)
     assert it.moved() == PRICE
     assert len(await it.sent()) == 1
-    (said,) = (vars(each) for each in caplog.records if each.message == "the node did not take a transaction")
+    (said,) = (vars(each) for each in caplog.records if each.message == "The node did not accept a transaction.")
     assert (said["tx"], "connection" in said["reason"]) == ("0x" + it.evm.head.transactions[0].hash.hex(), True)
 
 
 async def test_a_process_that_dies_between_writing_and_sending_leaves_a_transaction_that_is_sent(it: Settling) -> None:
-    entry = await it.entry()
+    record = await it.record()
     reached = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -324,14 +325,14 @@ async def test_a_process_that_dies_between_writing_and_sending_leaves_a_transact
 
     it.node.fault = fault
     async with it.another_process() as dying:
-        task = asyncio.create_task(dying.settle(entry))
+        task = asyncio.create_task(dying.settle(record))
         await reached.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     ((payment_id, nonce, _),) = await it.sent()
-    assert (payment_id, nonce, it.moved()) == (entry.id, 0, 0)
+    assert (payment_id, nonce, it.moved()) == (record.id, 0, 0)
     it.node.fault = lambda *_: PASS
-    assert isinstance(await it.facilitator.settle(entry), Settled)
+    assert isinstance(await it.facilitator.settle(record), Settled)
     assert it.moved() == PRICE
     assert len(await it.sent()) == 1
     assert it.clock.elapsed_s <= 1, "it is sent as soon as it is seen to be in no block"
@@ -339,7 +340,7 @@ async def test_a_process_that_dies_between_writing_and_sending_leaves_a_transact
 
 async def test_a_transaction_that_the_node_has_forgotten_does_not_hold_up_the_next(it: Settling) -> None:
     it.evm.at_once = False
-    first, second = await it.entry(), await it.entry()
+    first, second = await it.record(), await it.record()
     assert isinstance(await it.facilitator.settle(first), Unknown)
     it.evm.forget()
     it.clock.meanwhile = it.evm.mine
@@ -352,15 +353,15 @@ async def test_a_transaction_that_the_node_has_forgotten_does_not_hold_up_the_ne
 
 async def test_a_transaction_whose_fee_no_longer_suffices_is_outbid_up_to_the_cap(it: Settling) -> None:
     it.evm.at_once = False
-    entry = await it.entry()
+    record = await it.record()
     tip = [hex(1_000_000)]
     it.node.fault = lambda method, _: tip[0] if method == "eth_maxPriorityFeePerGas" else PASS
-    assert isinstance(await it.facilitator.settle(entry), Unknown)
+    assert isinstance(await it.facilitator.settle(record), Unknown)
     ((_, _, first_fee),) = await it.sent()
     tip[0] = hex(first_fee)
     it.evm.waiting.clear()
     it.clock.meanwhile = lambda: it.evm.mine() if len(it.evm.waiting) else None
-    outcome = await it.facilitator.settle(entry)
+    outcome = await it.facilitator.settle(record)
     assert isinstance(outcome, Settled)
     fees = [fee for _, nonce, fee in await it.sent() if nonce == 0]
     assert len(fees) == 2
@@ -368,7 +369,7 @@ async def test_a_transaction_whose_fee_no_longer_suffices_is_outbid_up_to_the_ca
     assert tips == [(1_000_000,), (first_fee,)], "no less than what others give by now"
     assert fees[1] > fees[0] * 11 // 10
     assert it.moved() == PRICE
-    third = await it.entry()
+    third = await it.record()
     it.clock.meanwhile = lambda: None
     tip[0] = hex(1_000_000)
     assert isinstance(await it.facilitator.settle(third), Unknown)
@@ -379,12 +380,12 @@ async def test_a_transaction_whose_fee_no_longer_suffices_is_outbid_up_to_the_ca
 
 async def test_each_of_those_that_wait_is_outbid_by_an_eighth_at_least(it: Settling) -> None:
     it.evm.at_once = False
-    entries = [await it.entry() for _ in range(2)]
-    for entry in entries:
-        assert isinstance(await it.facilitator.settle(entry), Unknown)
+    records = [await it.record() for _ in range(2)]
+    for record in records:
+        assert isinstance(await it.facilitator.settle(record), Unknown)
     sender = it.facilitator._sender
-    for entry in entries:
-        (first,) = await sender._outbox.of(entry.id)
+    for record in records:
+        (first,) = await sender._outbox.of(record.id)
         more = await sender._outbid(first, first.max_fee, 1)
         assert more is not None
         assert (more.nonce, more.tip, more.max_fee) == (first.nonce, first.tip * 9 // 8 + 1, 2 * first.max_fee + 1)
@@ -392,77 +393,77 @@ async def test_each_of_those_that_wait_is_outbid_by_an_eighth_at_least(it: Settl
 
 async def test_a_replacement_is_made_by_one_process_only(it: Settling) -> None:
     it.evm.at_once = False
-    entry = await it.entry()
+    record = await it.record()
     tip = [hex(1_000_000)]
     it.node.fault = lambda method, _: tip[0] if method == "eth_maxPriorityFeePerGas" else PASS
-    await it.facilitator.settle(entry)
+    await it.facilitator.settle(record)
     ((_, _, fee),) = await it.sent()
     tip[0] = hex(fee)
     async with it.another_process() as other:
-        await asyncio.gather(it.facilitator.settle(entry), other.settle(entry))
+        await asyncio.gather(it.facilitator.settle(record), other.settle(record))
     assert len(await it.sent()) == 2
 
 
 async def test_an_authorization_that_is_not_good_yet_for_the_newest_block_is_tried_again(it: Settling) -> None:
     now_s = it.clock.at_ms // 1_000
     early = payment(now_ms=it.clock.at_ms, validAfter=str(now_s + 2))
-    assert isinstance(await it.facilitator.settle(await it.entry(early)), Settled)
+    assert isinstance(await it.facilitator.settle(await it.record(early)), Settled)
     earlier = payment(now_ms=it.clock.at_ms, validAfter=str(now_s + 3_600), validBefore=str(now_s + 7_200))
-    assert isinstance(await it.facilitator.settle(await it.entry(earlier)), Unknown)
+    assert isinstance(await it.facilitator.settle(await it.record(earlier)), Unknown)
 
 
 async def test_an_authorization_that_is_over_is_refused_once_no_block_can_take_it(it: Settling) -> None:
     it.evm.final = 2
-    entry = await it.entry()
+    record = await it.record()
     await it.clock.advance(61)
-    assert isinstance(await it.facilitator.settle(entry), Unknown)
+    assert isinstance(await it.facilitator.settle(record), Unknown)
     it.evm.mine(3)
-    seen = await it.witness.look(entry)
+    seen = await it.chain_reader.look(record)
     assert isinstance(seen, Unused)
-    assert seen.at_s >= entry.payment.valid_before_s
-    assert await it.facilitator.settle(entry) == Refused(EXPIRED)
+    assert seen.at_s >= record.payment.valid_before_s
+    assert await it.facilitator.settle(record) == SettlementRefused(EXPIRED)
 
 
 async def test_what_was_settled_in_time_is_found_after_its_window(it: Settling) -> None:
     give_ether(it.evm, BYSTANDER)
-    entry = await it.entry()
-    theirs = send(it.evm, BYSTANDER, transfer_of(entry.payment))
+    record = await it.record()
+    theirs = send(it.evm, BYSTANDER, encode_transfer(record.payment))
     await it.clock.advance(3_600)
     it.evm.mine()
-    assert await it.facilitator.settle(entry) == Settled(theirs)
+    assert await it.facilitator.settle(record) == Settled(theirs)
 
 
 async def test_a_transaction_that_was_reverted_is_unknown_until_its_window_is_over(it: Settling) -> None:
     it.evm.at_once = False
     give_ether(it.evm, BYSTANDER)
     it.evm.mine()
-    entry = await it.entry()
+    record = await it.record()
     other = payment(now_ms=it.clock.at_ms, to=BYSTANDER.address, value=str(PURSE))
 
     def drain() -> None:
         if it.evm.dollars(PAYER.address):
             it.evm.forget()
-            send(it.evm, BYSTANDER, transfer_of(other))
+            send(it.evm, BYSTANDER, encode_transfer(other))
             it.evm.mine()
         it.evm.mine()
 
     it.clock.meanwhile = drain
-    outcome = await it.facilitator.settle(entry)
+    outcome = await it.facilitator.settle(record)
     assert isinstance(outcome, Unknown)
     assert outcome.reason == "the transaction was reverted"
     assert it.moved() == 0
     await it.clock.advance(120)
     it.evm.mine()
-    seen = await it.witness.look(entry)
+    seen = await it.chain_reader.look(record)
     assert isinstance(seen, Unused)
-    assert seen.at_s >= entry.payment.valid_before_s
+    assert seen.at_s >= record.payment.valid_before_s
 
 
 @pytest.mark.parametrize("part", [{"status": "0x0"}, {"logs": []}])
 async def test_a_receipt_that_does_not_say_that_the_money_moved_settles_nothing(
     it: Settling, part: dict[str, Any]
 ) -> None:
-    entry = await it.entry()
+    record = await it.record()
 
     def spoilt(method: str, parameters: list[Any]) -> Any:
         if method != "eth_getTransactionReceipt":
@@ -471,37 +472,37 @@ async def test_a_receipt_that_does_not_say_that_the_money_moved_settles_nothing(
         return receipt and {**receipt, **part}
 
     it.node.fault = spoilt
-    outcome = await it.facilitator.settle(entry)
+    outcome = await it.facilitator.settle(record)
     assert isinstance(outcome, Unknown)
     assert outcome.transaction is not None
 
 
 async def test_a_node_of_another_chain_is_asked_for_nothing(it: Settling) -> None:
     it.node.fault = lambda method, _: "0x1" if method == "eth_chainId" else PASS
-    entry = await it.entry()
+    record = await it.record()
     expected = Unknown(f"VERDICT_RPC_URL is a node of chain 1, not {CHAIN_ID}")
-    assert await it.facilitator.settle(entry) == expected
-    assert await it.witness.look(entry) == expected
+    assert await it.facilitator.settle(record) == expected
+    assert await it.chain_reader.look(record) == expected
     assert set(it.node.asked) == {"eth_chainId"}
 
 
 async def test_a_node_that_does_not_answer_leaves_the_outcome_unknown(it: Settling) -> None:
-    entry = await it.entry()
+    record = await it.record()
 
     def silent(_: str, __: list[Any]) -> Any:
         raise HungUp
 
     it.node.fault = silent
-    assert isinstance(await it.facilitator.settle(entry), Unknown)
+    assert isinstance(await it.facilitator.settle(record), Unknown)
     it.node.fault = lambda *_: PASS
     it.evm.at_once = False
-    await it.facilitator.settle(entry)
+    await it.facilitator.settle(record)
     it.node.fault = silent
-    outcome = await it.facilitator.settle(entry)
+    outcome = await it.facilitator.settle(record)
     assert isinstance(outcome, Unknown)
     assert outcome.transaction is not None, "what may do it is told all the same"
 
 
 async def test_a_settlement_ends_even_if_the_node_takes_forever(it: Settling, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.payments.facilitators.chain._LONGEST_S", 0)
-    assert await it.facilitator.settle(await it.entry()) == Unknown("the node takes too long")
+    monkeypatch.setattr("service.payments.facilitators.chain._DEADLINE_S", 0)
+    assert await it.facilitator.settle(await it.record()) == Unknown("the node takes too long")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from service.payments.cashier import Cashier
-from service.payments.facilitators.port import Refused, Settled, Unknown
-from service.payments.payment import Entry
-from service.payments.till import NotSettledError
-from service.payments.token import EXPIRED, FAILED, NO_FUNDS, NO_SIGNATURE, NONCE_USED, transfer_of
+from service.payments.errors import NONCE_USED, NotSettledError
+from service.payments.facilitators.port import Settled, SettlementRefused, Unknown
+from service.payments.facilitators.token import EXPIRED, FAILED, NO_FUNDS, NO_SIGNATURE, encode_transfer
+from service.payments.records import PaymentRecord
+from service.payments.settlement import Settlement
 from tests.chain.evm import EvmError
 from tests.chain.node import PASS
 from tests.chain.settling import PAYER, Settling, settling
@@ -60,12 +60,12 @@ async def it(tmp_path: Path) -> AsyncIterator[Settling]:
         yield opened
 
 
-async def resolved(it: Settling, entry: Entry) -> Entry:
+async def resolved(it: Settling, record: PaymentRecord) -> PaymentRecord:
     """Have the payment settled, as the service does."""
-    cashier = Cashier(it.shop.ledger, it.facilitator, it.witness, it.clock)
-    entry = await cashier.settle(entry)
-    await cashier.close()
-    return entry
+    settlement = Settlement(it.shop.ledger, it.facilitator, it.chain_reader, it.clock)
+    record = await settlement.settle(record)
+    await settlement.close()
+    return record
 
 
 def refusing(it: Settling, said: dict[str, Any]) -> None:
@@ -85,10 +85,10 @@ def refusing(it: Settling, said: dict[str, Any]) -> None:
 @pytest.mark.promise("pay.honest-refusal")
 @pytest.mark.parametrize("name", NODES)
 async def test_a_payment_that_somebody_else_settled_a_moment_ago_is_credited(it: Settling, name: str) -> None:
-    entry = await it.entry()
-    theirs = send(it.evm, BYSTANDER, transfer_of(entry.payment))
+    record = await it.record()
+    theirs = send(it.evm, BYSTANDER, encode_transfer(record.payment))
     refusing(it, NODES[name]())
-    now = await resolved(it, entry)
+    now = await resolved(it, record)
     assert (now.state, now.transaction, it.moved()) == ("settled", theirs, PRICE)
 
 
@@ -98,11 +98,11 @@ async def test_a_payment_that_paid_long_before_its_request_is_refused_with_the_t
     it: Settling, name: str
 ) -> None:
     paid = payment(now_ms=it.clock.at_ms, validBefore=str(it.clock.at_ms // 1_000 + 4_000))
-    theirs = send(it.evm, BYSTANDER, transfer_of(paid))
+    theirs = send(it.evm, BYSTANDER, encode_transfer(paid))
     await it.clock.advance(3_900)
     it.evm.mine()
     refusing(it, NODES[name]())
-    now = await resolved(it, await it.entry(paid))
+    now = await resolved(it, await it.record(paid))
     assert (now.state, now.reason, now.transaction) == ("failed", NONCE_USED, theirs)
     said = NotSettledError(now)
     assert (said.status, said.details) == (402, {"reason": NONCE_USED})
@@ -113,10 +113,10 @@ async def test_a_payment_that_paid_long_before_its_request_is_refused_with_the_t
 @pytest.mark.promise("pay.honest-refusal")
 @pytest.mark.parametrize("name", NODES)
 async def test_a_cancelled_payment_is_refused_as_used_elsewhere_or_cancelled(it: Settling, name: str) -> None:
-    entry = await it.entry()
-    cancel(it.evm, entry.payment)
+    record = await it.record()
+    cancel(it.evm, record.payment)
     refusing(it, NODES[name]())
-    now = await resolved(it, entry)
+    now = await resolved(it, record)
     assert (now.state, now.reason, now.transaction) == ("failed", NONCE_USED, None)
     assert "already used elsewhere, or its payer cancelled it" in NotSettledError(now).message
     assert "othing was charged" not in NotSettledError(now).message
@@ -125,20 +125,20 @@ async def test_a_cancelled_payment_is_refused_as_used_elsewhere_or_cancelled(it:
 @pytest.mark.promise("pay.honest-refusal")
 @pytest.mark.parametrize("name", NODES)
 async def test_an_unfunded_payer_is_told_so_whatever_the_node_says(it: Settling, name: str) -> None:
-    entry = await it.entry(payment(wallet(2), now_ms=it.clock.at_ms))
+    record = await it.record(payment(wallet(2), now_ms=it.clock.at_ms))
     refusing(it, NODES[name]() | {"message": "execution failed", "data": None})
-    now = await resolved(it, entry)
+    now = await resolved(it, record)
     assert (now.state, now.reason) == ("failed", NO_FUNDS)
     assert NotSettledError(now).message == "The payer's token balance is below the price. Nothing was charged."
 
 
 @pytest.mark.promise("pay.honest-refusal")
 async def test_an_expired_payment_is_refused_as_expired(it: Settling) -> None:
-    entry = await it.entry()
+    record = await it.record()
     await it.clock.advance(200)
     it.evm.mine()
     refusing(it, {"code": -32000, "message": "execution failed"})
-    now = await resolved(it, entry)
+    now = await resolved(it, record)
     assert (now.state, now.reason) == ("failed", EXPIRED)
     assert NotSettledError(now).message == "The authorization has expired. Nothing was charged."
 
@@ -146,9 +146,9 @@ async def test_an_expired_payment_is_refused_as_expired(it: Settling) -> None:
 async def test_a_payment_that_is_not_valid_yet_is_known_by_the_newest_block(it: Settling) -> None:
     now_s = it.clock.at_ms // 1_000
     early = payment(now_ms=it.clock.at_ms, validAfter=str(now_s + 3_600), validBefore=str(now_s + 7_200))
-    entry = await it.entry(early)
+    record = await it.record(early)
     refusing(it, {"code": -32000, "message": "execution failed"})
-    assert await it.facilitator.settle(entry) == Unknown("invalid_exact_evm_payload_authorization_valid_after")
+    assert await it.facilitator.settle(record) == Unknown("invalid_exact_evm_payload_authorization_valid_after")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ async def test_a_payment_that_is_not_valid_yet_is_known_by_the_newest_block(it: 
 async def test_what_the_state_does_not_explain_is_read_from_the_words(
     it: Settling, said: dict[str, Any], reason: str
 ) -> None:
-    entry = await it.entry()
+    record = await it.record()
 
     def fault(method: str, parameters: list[Any]) -> Any:
         if method == "eth_call" and parameters[0]["data"].startswith("0xe3ee160e"):
@@ -174,9 +174,9 @@ async def test_what_the_state_does_not_explain_is_read_from_the_words(
         return PASS
 
     it.node.fault = fault
-    assert await it.facilitator.settle(entry) == Refused(reason)
+    assert await it.facilitator.settle(record) == SettlementRefused(reason)
     it.node.fault = lambda *_: PASS
-    assert isinstance(await it.facilitator.settle(entry), Settled), "nothing had been sent"
+    assert isinstance(await it.facilitator.settle(record), Settled), "nothing had been sent"
 
 
 async def test_a_node_that_fails_on_its_own_refuses_nobody(it: Settling) -> None:
@@ -186,6 +186,6 @@ async def test_a_node_that_fails_on_its_own_refuses_nobody(it: Settling) -> None
         return PASS
 
     it.node.fault = fault
-    entry = await it.entry()
-    assert await it.facilitator.settle(entry) == Unknown("eth_call: limit exceeded")
+    record = await it.record()
+    assert await it.facilitator.settle(record) == Unknown("eth_call: limit exceeded")
     assert it.evm.dollars(PAYER.address) > 0

@@ -10,13 +10,13 @@ import pytest
 from eth_account import Account
 from eth_utils import keccak
 
-from service.market.shelf import Shelf
 from service.storage.database import Database
+from service.storage.documents import DocumentStore
 from service.wallets.ledger import WalletLedger
 from service.wallets.nodes import open_nodes
 from service.wallets.prices import Prices
 from service.wallets.refresh import LAG, WalletRefresh
-from service.wallets.store import Scanned, Token, WalletStore
+from service.wallets.store import Scanned, TokenContract, WalletStore
 from tests.chain.evm import CHAIN_ID, ETHER, USDC, Evm
 from tests.chain.node import serving_node
 from tests.fakes.clock import FakeClock
@@ -64,7 +64,7 @@ class Followed(NamedTuple):
 async def followed(database: Database) -> AsyncIterator[Followed]:
     clock = FakeClock()
     evm = Evm(lambda: clock.at_ms // 1_000, {SENDER.address: 100_000_000}, {SENDER.address: ETHER})
-    drawer = Shelf(database).drawer("wallets.scanned", Scanned)
+    drawer = DocumentStore(database).document("wallets.scanned", Scanned)
 
     async def watched() -> set[str]:
         return {who.address.lower() for who in (SENDER, RECIPIENT)}
@@ -87,7 +87,7 @@ async def test_what_is_sent_is_known_to_the_last_unit_as_often_as_it_was_sent(fo
     ]
     received = sum(amount for *_, incoming, amount in await followed.told() if incoming)
     assert received == followed.evm.dollars(RECIPIENT.address)
-    assert await followed.store.token(CHAIN_ID, CONTRACT) == Token(CONTRACT, "USDC", 6)
+    assert await followed.store.token(CHAIN_ID, CONTRACT) == TokenContract(CONTRACT, "USDC", 6)
 
 
 async def test_a_fork_takes_back_what_it_took_back_and_tells_again_what_came_again(followed: Followed) -> None:

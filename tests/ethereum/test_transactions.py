@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.ethereum.keystore import open_keystore
-from service.ethereum.rlp import encode
 from service.ethereum.signatures import private_key
-from service.ethereum.transactions import Call, sign_call
+from service.ethereum.transactions import ContractCall, encode_rlp, sign_call
 
 SECRET = bytes(range(1, 33))
 UINT64 = st.integers(0, 2**64 - 1)
@@ -23,17 +22,17 @@ ITEMS = st.recursive(
 
 @given(ITEMS)
 def test_rlp_is_written_as_the_reference_writes_it(item: object) -> None:
-    assert encode(item) == rlp.encode(item)  # type: ignore[arg-type]  # hypothesis' recursion has no type
+    assert encode_rlp(item) == rlp.encode(item)  # type: ignore[arg-type]  # hypothesis' recursion has no type
 
 
 @pytest.mark.parametrize("size", [0, 1, 55, 56, 255, 256, 70_000])
 def test_rlp_writes_every_length_of_length(size: int) -> None:
-    assert encode([b"\xff" * size]) == rlp.encode([b"\xff" * size])
+    assert encode_rlp([b"\xff" * size]) == rlp.encode([b"\xff" * size])
 
 
 def test_rlp_takes_no_negative_number() -> None:
     with pytest.raises(OverflowError):
-        encode(-1)
+        encode_rlp(-1)
 
 
 @given(UINT64, UINT64, UINT64, UINT64, st.binary(max_size=600), st.binary(min_size=32, max_size=32))
@@ -42,7 +41,7 @@ def test_a_call_is_signed_as_eth_account_signs_it(
 ) -> None:
     secret = secret if 0 < int.from_bytes(secret) < 2**255 else SECRET
     to = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
-    call = Call(chain_id=84532, nonce=nonce, tip=min(tip, max_fee), max_fee=max_fee, gas=gas, to=to, data=data)
+    call = ContractCall(chain_id=84532, nonce=nonce, tip=min(tip, max_fee), max_fee=max_fee, gas=gas, to=to, data=data)
     signed = sign_call(call, private_key(secret))
     other = Account.sign_transaction(
         {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.ethereum.addresses import checksum_address, keccak256
-from service.ethereum.signatures import recover, signer
+from service.ethereum.signatures import recover, recover_address_bytes
 from service.ethereum.typed_data import domain_separator, transfer_digest
 from tests.payments.signing import TYPES
 
@@ -76,4 +76,4 @@ def test_the_bytes_of_a_signer_are_its_address() -> None:
     digest = keccak256(b"anything")
     signature = bytes(account.unsafe_sign_hash(digest).signature)
     assert recover(digest, signature) == account.address
-    assert checksum_address("0x" + signer(digest, signature).hex()) == account.address
+    assert checksum_address("0x" + recover_address_bytes(digest, signature).hex()) == account.address

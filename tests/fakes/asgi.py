@@ -87,8 +87,6 @@ async def conversing(app: ASGIApp, scope: dict[str, Any], body: bytes = b"") -> 
     conversation.arriving.put_nowait({"type": "http.request", "body": body, "more_body": False})
 
     async def send(message: Message) -> None:
-        if message["type"] == "http.response.start" and message.get("delivered") is not None:
-            message["delivered"]()
         conversation.sent.put_nowait(message)
 
     task = asyncio.ensure_future(app(scope, conversation.arriving.get, send))

@@ -19,7 +19,7 @@ from eth_account.messages import encode_typed_data
 from service.clock import SECOND_MS, Clock, SystemClock
 from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
 from service.payments.networks import NETWORKS, Network
-from service.payments.payment import Entry
+from service.payments.records import PaymentRecord
 from tests.fakes.token_node import Spending, TokenNode
 from tests.payments.signing import TYPES
 from tests.upstream.conftest import listening
@@ -104,9 +104,9 @@ class Facilitator:
             sums[move.pay_to] += move.value
         return sums
 
-    async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
+    async def look(self, record: PaymentRecord) -> Settled | Unused | Cancelled | Unknown:
         """Be a witness: say what became of a payment."""
-        key = (entry.payment.payer.lower(), entry.payment.nonce.lower())
+        key = (record.payment.payer.lower(), record.payment.nonce.lower())
         if key not in self.spent:
             return Unused(self.clock.now_ms() // SECOND_MS)
         transaction = self.spent[key]

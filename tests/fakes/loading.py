@@ -1,16 +1,16 @@
 """Estimates for tests that are not about them: nothing is known of how long something takes to load."""
 
-from service.market.filling import Filling
+from service.market.loading import LoadProgress
 
 
-async def series_loading(*_: object) -> Filling:
+async def series_loading(*_: object) -> LoadProgress:
     """Of the series of a coin."""
-    return Filling(0, 0)
+    return LoadProgress(0, 0)
 
 
-def category_loading(_: str) -> Filling:
+def category_loading(_: str) -> LoadProgress:
     """Of a category."""
-    return Filling(0, 0, "categories")
+    return LoadProgress(0, 0, "categories")
 
 
 def calls_wait_s(calls: int) -> float:

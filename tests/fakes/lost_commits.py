@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from service.storage.postgres.connection import ServerConnection
-from service.storage.postgres.failures import lost
+from service.storage.postgres.errors import lost
 
 TAKEN: Final = pytest.mark.parametrize("taken", [True, False], ids=["kept", "not-kept"])
 """Run a test with what was to be committed kept, and not kept. Nobody who asked is told which."""

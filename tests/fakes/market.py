@@ -1,14 +1,15 @@
-"""A market room of which only some desks stand: those that a test goes to."""
+"""Market data with only the services that a test needs."""
 
 import asyncio
 from typing import Any
 
-from service.market.room import Market
+from service.market.factory import MarketData
 
 
-def market_of(**desks: Any) -> Market:
-    """A room with these desks; where another stands there is nothing, and no coin is known until a test says so."""
-    absent: dict[str, Any] = dict.fromkeys(Market.__struct_fields__)
-    known = desks.get("known") or asyncio.Event()
-    events = {"known": known, "loaded": known, "paid": known, "summed": known, "members": asyncio.Event()}
-    return Market(**{**absent, **events, **desks})
+def market_of(**services: Any) -> MarketData:
+    """Market data with these services and nothing else. No prices are known until the test sets the event."""
+    absent: dict[str, Any] = dict.fromkeys(MarketData.__struct_fields__)
+    known = services.get("prices_known") or asyncio.Event()
+    waits = ("prices_known", "series_loaded", "funding_loaded", "momentum_ready")
+    events = {**dict.fromkeys(waits, known), "members_changed": asyncio.Event()}
+    return MarketData(**{**absent, **events, **services})

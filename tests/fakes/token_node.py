@@ -9,8 +9,8 @@ from aiohttp import web
 from eth_account.messages import encode_typed_data
 
 from service.clock import SECOND_MS, Clock
+from service.payments.facilitators.token import CANCELED, USED
 from service.payments.networks import NETWORKS
-from service.payments.token import CANCELED, USED
 
 CHAIN: Final = NETWORKS["eip155:84532"]
 TRANSFER: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"

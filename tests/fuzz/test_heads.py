@@ -4,23 +4,33 @@ from unittest.mock import patch
 
 import pytest
 
-from service.http.heads import Heads
+from service.http.fast_path import FastRequest
+from service.http.protocol import VerdictProtocol
 from tests.fuzz.targets import heads
 
 pytestmark = pytest.mark.unmeasured
 
 
-def test_heads_that_are_searched_are_remembered_three_at_the_most() -> None:
-    heads.read_heads(next(iter(heads.TARGETS[0].seeds())))
-    assert len(heads.whole().stage.app.heads._known) == 3
+def test_heads_that_are_searched_are_heard_again() -> None:
+    heard: list[bytes] = []
+    hear = VerdictProtocol._repeat
+
+    def noting(self: VerdictProtocol, last: FastRequest) -> bool:
+        heard.append(last.exchange.head)
+        return hear(self, last)
+
+    with patch.object(VerdictProtocol, "_repeat", noting):
+        heads.read_heads(next(iter(heads.TARGETS[0].seeds())))
+    assert len(set(heard)) == 3
 
 
 def test_a_head_that_is_taken_for_another_is_found() -> None:
-    note = Heads.note
+    received = VerdictProtocol.data_received
 
-    def confuse(self: Heads, mark: bytes, *known: object) -> None:
-        note(self, mark, *known)  # type: ignore[arg-type]
-        self._known.update(dict.fromkeys(self._known, next(iter(self._known.values()))))
+    def confuse(self: VerdictProtocol, data: bytes) -> None:
+        if self._repeatable is not None:
+            self._repeatable.exchange.head = data
+        received(self, data)
 
-    with patch.object(Heads, "note", confuse), pytest.raises(AssertionError, match="as known"):
+    with patch.object(VerdictProtocol, "data_received", confuse), pytest.raises(AssertionError, match="as known"):
         heads.read_heads(next(iter(heads.TARGETS[0].seeds())))

@@ -7,9 +7,10 @@ from typing import Any
 from msgspec import Struct
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
+from service.market.symbols import canonical
 from service.units import apr_pct
+from service.upstream.replay.market import RecordedMarket
 from service.upstream.replay.recording import Recording, load_recording
-from service.upstream.replay.tape import Tape
 from tests.fakes.clock import START_MS
 from tests.upstream.conftest import FIXTURES
 
@@ -52,8 +53,8 @@ def recording() -> Recording:
 
 
 @cache
-def tape() -> Tape:
-    return Tape(recording())
+def tape() -> RecordedMarket:
+    return RecordedMarket(recording())
 
 
 PriceOf = Callable[[str, int], float]
@@ -88,7 +89,7 @@ class TrueMarket:
 
     def symbols(self) -> list[str]:
         """Tickers."""
-        return [coin.upper() for coin in self.coins]
+        return [canonical(coin) for coin in self.coins]
 
     def rate(self, coin: str) -> float:
         """Funding, the fraction an hour."""

@@ -13,6 +13,7 @@ from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from tests.fakes.clock import START_MS
 from tests.hostile.market import TrueMarket, daily, hourly, payments
 from tests.hostile.world import World, expect_none, hours_later, open_world
+from tests.market.recordings import size_of
 
 BEGIN_MS = START_MS // DAY_MS * DAY_MS - 2 * HOUR_MS
 """Two hours before the last recorded midnight."""
@@ -136,9 +137,9 @@ async def wrong(world: World) -> list[str]:
         assert rows
         true = {(coin, bar["t"]): bar for coin in {row[0] for row in rows} for bar in read(coin, now_ms, since_ms)}
         for coin, open_ms, *values in rows:
-            bar = true.get((coin, open_ms))
+            bar, size = true.get((coin, open_ms)), size_of(coin)
             if bar is None or any(
-                abs(stored / float(bar[name]) - 1) > SAME
+                abs(stored * (1 / size if name == "v" else size) / float(bar[name]) - 1) > SAME
                 for stored, name in zip(values, "ohlcv", strict=True)
                 if float(bar[name])
             ):

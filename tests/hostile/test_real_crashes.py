@@ -9,10 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from service.clock import SECOND_MS
+from service.market.symbols import canonical
 from tests.hostile.conftest import OpenWorld
 from tests.hostile.market import COINS_USED, ONLY_FIRST, PriceOf, recorded_price
 from tests.hostile.world import FRAME_S, World
-from tests.market.recordings import DATA, candles, needs_recordings
+from tests.market.recordings import DATA, candles, needs_recordings, size_of
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
 
@@ -92,8 +93,9 @@ async def _longest_hidden_s(world: World, way: Way, *coins: str) -> float:
         await world.step(FRAME_S)
         now_ms = world.clock.now_ms()
         for coin in coins or sorted(set(world.truth.coins) - ONLY_FIRST):
-            context = world.risk(coin.upper())
-            recent = [world.truth.price(coin, now_ms - back * SECOND_MS) for back in range(0, 16, 5)]
+            context = world.risk(canonical(coin))
+            times = range(now_ms - 15 * SECOND_MS, now_ms + 1, 5 * SECOND_MS)
+            recent = [world.truth.price(coin, at_ms) / size_of(coin) for at_ms in times]
             is_served = (
                 context is not None
                 and context.price is not None

@@ -14,16 +14,17 @@ from aiohttp import web
 
 from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS
 from service.errors import ServiceError
-from service.market.room import Market, open_market
-from service.market.schedule import Lead, Loop
-from service.market.shelf import Shelf
-from service.sentiment.room import open_sentiment
+from service.market.factory import MarketData, open_market
+from service.market.symbols import canonical
+from service.scheduler import Leadership, PeriodicTask
+from service.sentiment.factory import open_sentiment
 from service.storage.database import Database, open_database
+from service.storage.documents import DocumentStore
 from service.storage.engine import SqliteConnection, connect
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.session import open_session
-from service.upstream.socket import Frame
-from service.watch.room import open_watch
+from service.upstream.websocket import Frame
+from service.watch.factory import open_stream_feed
 from service.wire.cursor import Cursors
 from service.wire.market import RiskContext
 from tests.fakes.clock import START_MS, FakeClock
@@ -39,6 +40,7 @@ from tests.hostile.market import (
     write_first,
     write_second,
 )
+from tests.market.recordings import size_of
 from tests.upstream.conftest import listening
 
 POLL_S = 15.0
@@ -200,7 +202,7 @@ class World:
         tolerance: How far a price may be from the truth; a fraction.
     """
 
-    def __init__(self, venues: Venues, database: Database, market: Market, socket: _HandSocket) -> None:
+    def __init__(self, venues: Venues, database: Database, market: MarketData, socket: _HandSocket) -> None:
         self.venues = venues
         self.truth = venues.truth
         self.clock = venues.clock
@@ -283,7 +285,7 @@ class World:
             found += [f"{symbol}: not listed" for symbol in sorted(set(self.truth.symbols()) - set(view))]
         beside = {row.name: row for row in self.truth.shown(self.clock.now_ms()).rows}
         for coin in self.truth.coins:
-            symbol = coin.upper()
+            symbol = canonical(coin)
             if symbol not in view:
                 continue
             seen = view[symbol]
@@ -308,7 +310,8 @@ class World:
         found, stale = [], set(context._stale_fields)
         now_ms = self.clock.now_ms()
         reach_ms = 11 * MINUTE_MS if "price" in stale else MINUTE_MS
-        true = [self.truth.price(coin, at_ms) for at_ms in range(now_ms - reach_ms, now_ms + 1, reach_ms // 12)]
+        times = range(now_ms - reach_ms, now_ms + 1, reach_ms // 12)
+        true = [self.truth.price(coin, at_ms) / size_of(coin) for at_ms in times]
         low, high = min(true) * (1 - self.tolerance), max(true) * (1 + self.tolerance)
         if context.price is not None and not low <= context.price <= high:
             found.append(f"{coin}: price {context.price:g} for {true[-1]:g}{' stale' if 'price' in stale else ''}")
@@ -333,7 +336,7 @@ class World:
             "alerts": sorted(await read("SELECT id, zone, cleared_ms FROM funding_events")),
             "delisted": sorted(await read("SELECT venue_symbol FROM market_coins WHERE listed = 0")),
             "told": sorted(await read("SELECT stream, id FROM stream_told")),
-            "conclusions": self.market.conclusions.now.value,
+            "conclusions": self.market.daily_report.current.value,
         }
 
     async def streamed(self) -> list[str]:
@@ -345,10 +348,10 @@ class World:
         found = []
         now_ms = self.clock.now_ms()
         for coin in self.truth.coins:
-            tick = ticks.get(coin.upper())
+            tick = ticks.get(canonical(coin))
             if tick is None:
                 continue
-            true = [self.truth.price(coin, now_ms - back * SECOND_MS) for back in range(0, 660, 60)]
+            true = [self.truth.price(coin, now_ms - back * SECOND_MS) / size_of(coin) for back in range(0, 660, 60)]
             if not min(true) * (1 - self.tolerance) <= tick["price"] <= max(true) * (1 + self.tolerance):
                 found.append(f"{coin}: streamed {tick['price']:g}")
         return found
@@ -374,10 +377,10 @@ async def open_world(path: Path, truth: TrueMarket | None = None, at_ms: int = S
     clock = FakeClock(at_ms)
     venues = Venues(clock, truth or TrueMarket())
     socket = _HandSocket()
-    tables: list[Loop] = []
+    tables: list[PeriodicTask] = []
 
     @asynccontextmanager
-    async def captured(table: Sequence[Loop], _lead: Lead, _clock: FakeClock) -> AsyncIterator[None]:
+    async def captured(table: Sequence[PeriodicTask], _lead: Leadership, _clock: FakeClock) -> AsyncIterator[None]:
         tables.extend(table)
         yield
 
@@ -398,8 +401,8 @@ async def open_world(path: Path, truth: TrueMarket | None = None, at_ms: int = S
         enter = stack.enter_async_context
         venues.url = await enter(listening(app))
         for room in ("market", "watch", "sentiment"):
-            stack.enter_context(patch(f"service.{room}.room.running", captured))
-        stack.enter_context(patch("service.market.room.open_socket", hand_socket))
+            stack.enter_context(patch(f"service.{room}.factory.running_tasks", captured))
+        stack.enter_context(patch("service.market.factory.open_socket", hand_socket))
         stack.enter_context(patch("service.storage.opening.connect", connected))
         bases = {"hyperliquid": "", "binance": "/binance"}
         sessions = {
@@ -411,7 +414,7 @@ async def open_world(path: Path, truth: TrueMarket | None = None, at_ms: int = S
             for name in ("hyperliquid", "binance", "coingecko", "alternative", "coindesk", "cointelegraph")
         }
         database = await enter(open_database(path, clock))
-        shelf, lead = Shelf(database), Lead(lambda: True)
+        shelf, lead = DocumentStore(database), Leadership(lambda: True)
 
         def origin() -> str:
             return ORIGIN
@@ -420,7 +423,7 @@ async def open_world(path: Path, truth: TrueMarket | None = None, at_ms: int = S
             open_market(database, shelf, Cursors(b"k" * 32), clock, sessions, f"{venues.url}/ws", origin, lead)
         )
         sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, lead))
-        await enter(open_watch(database, Cursors(b"k" * 32), market, sentiment, clock, lead))
+        await enter(open_stream_feed(database, Cursors(b"k" * 32), market, sentiment, clock, lead))
         world = World(venues, database, market, socket)
         world.steps = {loop.name: loop.step for loop in tables}
         listening_task = asyncio.ensure_future(world.steps["socket"]())

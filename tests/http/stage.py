@@ -1,4 +1,4 @@
-"""The whole stack over the real store, doorkeeper and meter; only the desks behind the routes are stand-ins."""
+"""The whole application over a real store, authenticator and meter; only the services behind the routes are fakes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -10,30 +10,31 @@ from unittest.mock import patch
 
 from msgspec import Meta, Struct
 
-from service.access.ledger import void_paid
+from service.access.admin import AccessAdmin
+from service.access.factory import Access, open_access, open_admin
 from service.access.meter import Meter, open_meter
-from service.access.registrar import Registrar
-from service.access.room import Access, open_access, open_registrar
 from service.access.secrets import open_secrets
+from service.access.usage_ledger import void_paid
 from service.clock import SECOND_MS
 from service.errors import ServiceError
 from service.http.app import App
 from service.http.browser import Site
 from service.http.build import Public, build_app
-from service.http.documents import TEXT, Document
+from service.http.documents import TEXT, PublicDocument
 from service.http.health import Health
-from service.payments import room
+from service.payments import factory
 from service.payments.facilitators.port import Facilitator
-from service.payments.receipts import ReceiptDesk, ReceiptSigner
-from service.routes import auth, receipts
-from service.routes.call import Asking, Bound, Call, Watching
+from service.payments.receipts import ReceiptService, ReceiptSigner
+from service.routes import account
+from service.routes.call import Bound, Call, QuestionRoute, StreamRoute
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.wire.access import Tier
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer
+from service.wire.offer import DATA_CALL, DEAR_CALL, Offer
+from service.wire.offers import OFFERS, QUESTION, WATCH
 from service.wire.queries import OfSymbol
 from service.wire.streams import STREAMS, WatchQuery
 from tests.access.signing import NETWORK, login, wallet
@@ -134,18 +135,18 @@ class Stage(NamedTuple):
     db: Database
     meter: Meter
     access: Access
-    registrar: Registrar
+    admin: AccessAdmin
     facilitator: Scripted
     engine: Engine
 
     async def key(self, tier: Tier = "free") -> str:
         """A new user's key."""
-        return (await self.registrar.create_key("test", tier=tier)).key
+        return (await self.admin.create_key("test", tier=tier)).key
 
     async def session(self) -> str:
         """A new user's session."""
-        nonce = self.access.desk.nonce().nonce
-        return (await self.access.desk.login(login(wallet(), nonce, self.clock.now_ms()), NETWORK)).token
+        nonce = self.access.accounts.nonce().nonce
+        return (await self.access.accounts.login(login(wallet(), nonce, self.clock.now_ms()), NETWORK)).token
 
     async def used(self) -> list[tuple[str, int]]:
         """Offers and the questions they cost so far."""
@@ -156,7 +157,7 @@ class Stage(NamedTuple):
 @asynccontextmanager
 async def facilitated(facilitator: Facilitator) -> AsyncIterator[None]:
     """Let whatever opens the room of payments meanwhile have this facilitator."""
-    with patch.object(room, "LedgerFacilitator", lambda _: facilitator):
+    with patch.object(factory, "LedgerFacilitator", lambda _: facilitator):
         yield
 
 
@@ -176,28 +177,28 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
         open_database(folder / "verdict.db", clock) as db,
         open_meter(db, clock) as meter,
         facilitated(facilitator),
-        room.open_payments(
-            chosen, db, clock, meter.enter_paid, meter.run_id, lambda: False, void=void_paid
+        factory.open_payments(
+            chosen, db, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
         ) as payments,
     ):
         secrets = open_secrets(folder)
         access = await open_access(chosen, secrets, db, clock)
         desk = Desk(clock)
         engine = Engine()
-        desk_of_receipts = ReceiptDesk(db, ReceiptSigner(secrets.receipt_key), Cursors(secrets.cursor_key))
+        desk_of_receipts = ReceiptService(db, ReceiptSigner(secrets.receipt_key), Cursors(secrets.cursor_key))
         endpoints: dict[Offer, Bound] = {
-            QUESTION: Asking(engine.ask),
+            QUESTION: QuestionRoute(engine.ask),
             OFFER["coin.risk"]: desk.ready,
             WAITING: desk.waiting,
             STREAMING: desk.ready,
             ASKING: desk.asked,
-            WATCH: Watching(desk.known, desk.join),
+            WATCH: StreamRoute(desk.known, desk.join),
             OFFER["billing.tier"]: tier,
             OFFER["manifest"]: public,
-            OFFER["auth.login"]: partial(auth.login, access.desk),
+            OFFER["auth.login"]: partial(account.login, access.accounts),
             OFFER["keys.create"]: echo_body,
             OFFER["keys.list"]: tier,
-            OFFER["receipts.get"]: partial(receipts.get, desk_of_receipts),
+            OFFER["receipts.get"]: partial(account.get_receipt, desk_of_receipts),
         }
         app = build_app(
             chosen,
@@ -206,17 +207,17 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             access=access,
             meter=meter,
             payments=payments,
-            public=Public({"/robots.txt": Document(TEXT, b"User-agent: *\n")}, Health({}), site),
+            public=Public({"/robots.txt": PublicDocument(TEXT, b"User-agent: *\n")}, Health({}), site),
         )
-        registrar = open_registrar(chosen, secrets, db, clock)
+        admin = open_admin(chosen, secrets, db, clock)
         async with watched(access):
-            yield Stage(app, desk, clock, db, meter, access, registrar, facilitator, engine)
+            yield Stage(app, desk, clock, db, meter, access, admin, facilitator, engine)
 
 
 @asynccontextmanager
 async def watched(access: Access) -> AsyncIterator[None]:
     """Let open streams be looked after."""
-    watching = asyncio.create_task(access.oversight.watch())
+    watching = asyncio.create_task(access.stream_expiry.watch())
     try:
         yield
     finally:

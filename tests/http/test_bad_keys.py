@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.access.keys import KeyForm
+from service.access.api_keys import ApiKeyFormat
 from service.errors import ServiceError
 from tests.fakes.asgi import ask
 from tests.http.stage import RISK, TIER, Stage, staged
@@ -20,7 +20,7 @@ PEPPER = b"p" * 32
 
 def unknown() -> str:
     """A well-formed key that nobody was given: the checksum is no secret."""
-    return KeyForm("verdict_sk_", PEPPER).draw()
+    return ApiKeyFormat("verdict_sk_", PEPPER).draw()
 
 
 def malformed(number: int) -> str:
@@ -90,7 +90,7 @@ async def test_a_refused_key_that_is_sent_too_often_is_429_with_retry_after_for_
 async def test_revoked_and_expired_keys_keep_their_reason_beside_a_flood_of_unknown_ones(tmp_path: Path) -> None:
     async with staged(tmp_path, rate_per_minute=60, rate_burst=5) as stage:
         key = await stage.key()
-        await stage.registrar.revoke_key(key[:19])
+        await stage.admin.revoke_key(key[:19])
         assert await statuses(stage, [unknown() for _ in range(8)]) == {401: 5, 429: 3}
         reply = await ask(stage.app, TIER, key=key)
         assert (reply.status, reply.code) == (401, "AUTH_INVALID")
@@ -110,7 +110,7 @@ async def test_a_flood_of_unknown_keys_costs_two_reads_of_the_store_and_malforme
 
 async def test_a_revoked_key_is_looked_up_once_and_then_refused_from_memory(stage: Stage, reads: list[str]) -> None:
     key = await stage.key()
-    await stage.registrar.revoke_key(key[:19])
+    await stage.admin.revoke_key(key[:19])
     assert await statuses(stage, [key]) == {401: 1}
     reads.clear()
     assert await statuses(stage, [key] * 20) == {401: 20}
@@ -131,7 +131,7 @@ async def test_a_store_that_cannot_be_read_is_503_and_no_fault_of_the_key(
     async with staged(tmp_path, rate_per_minute=60, rate_burst=2) as stage:
         key = await stage.key()
         with monkeypatch.context() as failing:
-            failing.setattr(stage.access.doorkeeper._index._db, "read", _fails)
+            failing.setattr(stage.access.authenticator._index._db, "read", _fails)
             assert await statuses(stage, [key] * 5) == {503: 5}
         assert await statuses(stage, [key]) == {200: 1}
 

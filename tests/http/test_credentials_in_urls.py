@@ -3,19 +3,23 @@
 import pytest
 from starlette.types import Scope
 
-from service.access.keys import KeyForm
+from service.access.api_keys import ApiKeyFormat
 from service.errors import ServiceError
-from service.http.exchange import Exchange
-from service.http.limits import Limits
-from tests.http.test_due import Sent
+from service.http.gates.limits import RequestLimitsGate
+from service.http.request import RequestContext
 
-FORM = KeyForm("verdict_sk_", b"pepper")
-LIMITS = Limits((), "verdict_sk_")
+
+async def never(*_: object) -> None:
+    raise AssertionError("no application is called")
+
+
+FORM = ApiKeyFormat("verdict_sk_", b"pepper")
+LIMITS = RequestLimitsGate(never, (), "verdict_sk_")
 
 
 def check(path: bytes, query: bytes) -> None:
     scope: Scope = {"headers": [(b"host", b"localhost")], "raw_path": path, "query_string": query}
-    LIMITS.check(scope, Exchange(scope, Sent()))
+    LIMITS.check(RequestContext(scope))
 
 
 @pytest.mark.promise("auth.key-in-url")
@@ -23,7 +27,7 @@ def check(path: bytes, query: bytes) -> None:
 def test_a_key_in_the_query_is_a_bad_request(query: str) -> None:
     key = FORM.draw()
     value = key.removeprefix("verdict") if "%76" in query else key
-    with pytest.raises(ServiceError, match="does not belong in a URL") as caught:
+    with pytest.raises(ServiceError, match="must not contain a credential") as caught:
         check(b"/api/keys", query.format(value).encode())
     assert caught.value.code == "BAD_REQUEST"
     assert key not in caught.value.message
@@ -31,13 +35,13 @@ def test_a_key_in_the_query_is_a_bad_request(query: str) -> None:
 
 @pytest.mark.promise("auth.key-in-url")
 def test_a_key_in_the_path_is_a_bad_request() -> None:
-    with pytest.raises(ServiceError, match="does not belong in a URL"):
+    with pytest.raises(ServiceError, match="must not contain a credential"):
         check(b"/api/cli/coin/risk/" + FORM.draw().encode(), b"")
 
 
 @pytest.mark.promise("auth.key-in-url")
 def test_a_session_in_the_query_is_a_bad_request() -> None:
-    with pytest.raises(ServiceError, match="does not belong in a URL"):
+    with pytest.raises(ServiceError, match="must not contain a credential"):
         check(b"/api/keys", b"access_token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln")
 
 

@@ -15,8 +15,8 @@ from tests.http.wire import until
 
 DEVICE = "device-0001"
 TOKEN_NEEDED = (
-    "send a key or a session as `Authorization: Bearer …` (`verdict login` gets you one), "
-    "or a `deviceId` in the body for one free question"
+    "Send an API key or a session token as `Authorization: Bearer …` (run `verdict login`), "
+    "or a `deviceId` in the body for one free question."
 )
 
 

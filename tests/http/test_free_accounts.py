@@ -16,7 +16,7 @@ TRUSTED = {"trusted_proxies": ("192.0.2.0/24",), "rate_per_minute": 1_000_000, "
 
 async def sign_in(stage: Stage, number: int, address: str) -> Reply:
     """Sign in with a wallet from an address."""
-    wanted = login(wallet(number), stage.access.desk.nonce().nonce, stage.clock.now_ms())
+    wanted = login(wallet(number), stage.access.accounts.nonce().nonce, stage.clock.now_ms())
     body = json.dumps({"message": wanted.message, "signature": wanted.signature}).encode()
     headers = {"content-type": "application/json", "x-forwarded-for": address}
     reply = await ask(stage.app, LOGIN, "POST", body=body, headers=headers)
@@ -44,7 +44,8 @@ async def test_of_200_wallets_in_a_minute_from_one_network_5_get_an_answer_and_1
         assert (await stage.used())[0][1] == 5
         beyond = replies[-1]
         assert beyond.json["gate"]["tier"] == "free"
-        assert beyond.json["gate"]["quota"] == {"used": 0, "limit": 0, "remaining": 0, "period": "lifetime"}
+        quota = {"used": 0, "limit": 0, "remaining": 0, "period": "lifetime", "wall": "grant"}
+        assert beyond.json["gate"]["quota"] == quota
         assert beyond.json["gate"]["reset_at"] is None
         assert "your account has no free questions" in beyond.json["error"]["message"]
         assert beyond.headers["ratelimit"] == '"questions";r=0'
@@ -58,5 +59,5 @@ async def test_of_200_wallets_in_a_minute_from_one_network_5_get_an_answer_and_1
 
 
 def test_a_sign_in_without_the_gate_of_the_network_makes_no_account() -> None:
-    with pytest.raises(RuntimeError, match="the gate of the network"):
+    with pytest.raises(RuntimeError, match="behind the network gate"):
         Call(None, None, None).known_network()

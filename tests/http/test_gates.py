@@ -1,14 +1,13 @@
-"""The gates, over the real doorkeeper, rate and meter: who may enter, how often, and what it costs."""
+"""The gates, over the real authenticator, rate and meter: who may enter, how often, and what it costs."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from service.access.rate import RequestRate
+from service.access.rate_limiter import RateLimiter, RequestLimiter
 from service.clock import DAY_MS, SECOND_MS, midnight_after
 from service.errors import ServiceError
-from service.http.throttle import Throttle
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import FakeClock
 from tests.http.stage import RISK, SLOW, STREAM, TIER, Stage, staged
@@ -71,8 +70,8 @@ async def test_a_revoked_key_is_401_and_says_so(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         key = await stage.key()
         assert await asked(stage, 1, key) == [200]
-        await stage.registrar.revoke_key(key[:19])
-        await stage.access.doorkeeper.catch_up()
+        await stage.admin.revoke_key(key[:19])
+        await stage.access.authenticator.catch_up()
         reply = await ask(stage.app, RISK, key=key)
         assert (reply.status, reply.code) == (401, "AUTH_INVALID")
         assert "revoked" in reply.json["error"]["message"]
@@ -149,7 +148,7 @@ async def test_a_port_that_a_proxy_tells_of_makes_no_new_network(tmp_path: Path,
 
 @pytest.mark.parametrize("trusted", ["192.0.2.0/24", "::ffff:192.0.2.0/120"])
 def test_a_proxy_that_comes_over_ipv6_by_its_ipv4_address_is_the_proxy(trusted: str) -> None:
-    throttle = Throttle(RequestRate(FakeClock(), 60, 1), (trusted,))
+    throttle = RequestLimiter(RateLimiter(FakeClock(), 60, 1), (trusted,))
     forwarded = [(b"x-forwarded-for", b"198.51.100.1")]
     for client, host in (
         ("::ffff:192.0.2.7", "198.51.100.1"),
@@ -166,9 +165,9 @@ async def test_nobody_else_is_believed_about_where_a_request_comes_from(tmp_path
 
 
 def test_whoever_comes_from_a_socket_without_an_address_is_one_stranger() -> None:
-    throttle = Throttle(RequestRate(FakeClock(), 60, 1), ())
+    throttle = RequestLimiter(RateLimiter(FakeClock(), 60, 1), ())
     throttle.count(None, {"client": None})
-    with pytest.raises(ServiceError, match="too many"):
+    with pytest.raises(ServiceError, match="Too many requests"):
         throttle.count(None, {"client": None})
 
 
@@ -355,7 +354,7 @@ async def test_a_counted_route_without_auth_before_it_answers_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with staged(tmp_path) as stage:
-        metered = stage.app._with_parameter[b"/api/cli/stream"].stacks["GET"][1].app.app.app  # type: ignore[attr-defined]
-        monkeypatch.setitem(stage.app._exact[MANIFEST.encode()].stacks, "GET", ("manifest", metered))
+        quota = stage.app.paths._with_parameter[b"/api/cli/stream"].routes["GET"][1].app.app.app  # type: ignore[attr-defined]
+        monkeypatch.setitem(stage.app.paths._exact[MANIFEST.encode()].routes, "GET", ("manifest", quota))
         reply = await ask(stage.app, MANIFEST)
         assert (reply.status, reply.code) == (500, "INTERNAL")

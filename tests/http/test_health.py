@@ -4,6 +4,8 @@ from typing import Any
 import pytest
 
 from service.http.health import Health
+from service.http.request import RequestContext
+from tests.fakes.asgi import scope_of
 
 
 async def ask(app: Any, path: str, method: str = "GET") -> tuple[int, dict[bytes, bytes], bytes]:
@@ -12,7 +14,9 @@ async def ask(app: Any, path: str, method: str = "GET") -> tuple[int, dict[bytes
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    await app({"type": "http", "path": path, "method": method}, None, send)
+    scope = scope_of(path, method, {})
+    scope["verdict"] = RequestContext(scope)
+    await app(scope, None, send)
     return sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]
 
 

@@ -3,16 +3,20 @@
 import pytest
 
 from service.errors import ServiceError
-from service.http.exchange import Exchange
-from service.http.limits import Limits
+from service.http.gates.limits import RequestLimitsGate
+from service.http.request import RequestContext
 from tests.fakes.asgi import ask, scope_of
 from tests.http.test_app import front
 from tests.http.wire import HOST, served
 
 
+async def never(*_: object) -> None:
+    raise AssertionError("no application is called")
+
+
 @pytest.mark.parametrize("hosts", [b"", HOST + HOST, HOST + b"Host: other.example\r\n", b"Host:\r\n"])
 async def test_no_host_two_hosts_or_an_empty_one_are_400(hosts: bytes) -> None:
-    async with served(front()) as wire:
+    async with served(front(), shortcut=False) as wire:
         peer = await wire.connect()
         await peer.say(b"GET /keys HTTP/1.1\r\n" + hosts + b"\r\n")
         reply = await peer.reply()
@@ -37,7 +41,7 @@ async def test_only_the_hosts_that_are_configured_are_answered_for() -> None:
 
 
 async def test_an_absolute_target_of_a_host_that_is_not_ours_is_421() -> None:
-    async with served(front(hosts=("api.example.org",))) as wire:
+    async with served(front(hosts=("api.example.org",)), shortcut=False) as wire:
         (reply,) = await wire.say(
             b"GET http://evil.example/keys HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
         )
@@ -45,10 +49,10 @@ async def test_an_absolute_target_of_a_host_that_is_not_ours_is_421() -> None:
 
 
 async def test_hosts_are_remembered_up_to_a_bound() -> None:
-    limits = Limits((), "verdict_sk_")
+    limits = RequestLimitsGate(never, (), "verdict_sk_")
     for number in range(300):
         scope = scope_of("/", "GET", {"host": f"h{number}.example"})
-        limits.check(scope, Exchange(scope, None))  # type: ignore[arg-type]
+        limits.check(RequestContext(scope))
     assert len(limits._known_hosts) == 256
 
 
@@ -61,7 +65,7 @@ async def test_more_than_32_parameters_are_400(count: int) -> None:
 @pytest.mark.promise("auth.two-headers")
 @pytest.mark.parametrize("name", ["Authorization", "authorization", "Content-Type", "X-Payment", "Payment-Signature"])
 async def test_two_of_a_header_that_decides_something_are_400(name: str) -> None:
-    async with served(front()) as wire:
+    async with served(front(), shortcut=False) as wire:
         reply = await wire.get(b"/keys", f"{name}: a".encode(), f"{name.upper()}: b".encode())
         other = await wire.get(b"/keys", b"Accept: a", b"Accept: b", b"X-Forwarded-For: 1", b"X-Forwarded-For: 2")
     assert (reply.status, reply.code) == (400, "BAD_REQUEST")
@@ -78,7 +82,7 @@ async def test_a_session_in_the_query_is_400_and_is_not_repeated() -> None:
 
 def test_a_host_setting_may_be_international() -> None:
     scope = scope_of("/", "GET", {"host": "xn--mller-kva.example"})
-    limits = Limits(("müller.example",), "verdict_sk_")
-    limits.check(scope, Exchange(scope, None))  # type: ignore[arg-type]
+    limits = RequestLimitsGate(never, ("müller.example",), "verdict_sk_")
+    limits.check(RequestContext(scope))
     with pytest.raises(ServiceError, match="does not answer"):
-        Limits(("other.example",), "verdict_sk_").check(scope, Exchange(scope, None))  # type: ignore[arg-type]
+        RequestLimitsGate(never, ("other.example",), "verdict_sk_").check(RequestContext(scope))

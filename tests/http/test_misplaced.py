@@ -7,9 +7,9 @@ from unittest.mock import Mock
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.http.exchange import Exchange
-from service.http.gates.device import Device
-from service.http.gates.repeat import Repeat
+from service.http.gates.idempotency import IdempotencyGate
+from service.http.gates.quota import DeviceQuotaGate
+from service.http.request import RequestContext
 from service.wire.offers import QUESTION
 from tests.http.questions import body_of, scope
 
@@ -26,11 +26,11 @@ async def receive() -> dict[str, Any]:
 
 
 def device(app: ASGIApp) -> ASGIApp:
-    return Device(app, QUESTION, UNASKED)
+    return DeviceQuotaGate(app, QUESTION, UNASKED)
 
 
 def repeat(app: ASGIApp) -> ASGIApp:
-    return Repeat(app, UNASKED, lambda _: "text")
+    return IdempotencyGate(app, UNASKED, lambda _: "text")
 
 
 @pytest.mark.parametrize("gate", [device, repeat])
@@ -38,7 +38,8 @@ async def test_a_gate_before_which_nobody_asked_who_it_is_lets_nobody_through(
     gate: Callable[[ASGIApp], ASGIApp],
 ) -> None:
     asking: Scope = scope(idempotency_key="a")
-    asking["verdict"] = Exchange(asking, never)
+    asking["verdict"] = request = RequestContext(asking)
+    request.connect(receive, never)
     channel: tuple[Receive, Send] = (receive, never)
     with pytest.raises(RuntimeError, match="behind"):
         await gate(never)(asking, *channel)

@@ -9,12 +9,13 @@ import pytest
 
 from service.errors import STATUS, ServiceError
 from service.http.openapi import document, failure_codes
-from service.payments.challenge import Challenger
+from service.payments.challenge import ChallengeBuilder
 from service.streams import lines
-from service.streams.state import State
+from service.streams.state import StreamState
 from service.wire.access import Entitlement, Identity
 from service.wire.envelope import Answer, ErrorBody, failure, success
-from service.wire.offers import DATA_CALL, OFFERS, QUESTION, WATCH, Offer
+from service.wire.offer import DATA_CALL, Offer
+from service.wire.offers import OFFERS, QUESTION, WATCH
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 from service.wire.queries import NoParameters
 from tests.http.test_parameters import Movements
@@ -201,11 +202,18 @@ def test_answers_of_the_service_fit_what_is_documented(spec: Any) -> None:
 @pytest.mark.promise("documents.openapi")
 def test_a_challenge_of_either_version_and_a_refused_payment_fit_the_documented_402(spec: Any) -> None:
     gate = Gate(
-        "free", Quota(10, 10, 0, "lifetime"), None, None, ThisQuery("coin.risk", "0.005"), [Unlock("wait", "w")]
+        "free",
+        10,
+        10,
+        Quota(10, 10, 0, "lifetime", "grant"),
+        None,
+        None,
+        ThisQuery("coin.risk", "0.005"),
+        [Unlock("wait", "w")],
     )
-    challenger = Challenger("eip155:84532", "0x" + "1" * 40)
+    challenges = ChallengeBuilder("eip155:84532", "0x" + "1" * 40)
     for version in (1, 2):
-        body = challenger.challenge(RISK, gate, "spent", BASE, 1 if version == 1 else 2).body
+        body = challenges.challenge(RISK, gate, "spent", BASE, 1 if version == 1 else 2).body
         assert errors(spec, RISK, 402, body) == []
     assert errors(spec, RISK, 402, b'{"schemaVersion":1,"error":{"code":"PAYMENT_REQUIRED","message":"m"}}') == []
     assert errors(spec, RISK, 402, b'{"schemaVersion":1,"error":{"code":"BAD_REQUEST","message":"m"}}')
@@ -213,11 +221,11 @@ def test_a_challenge_of_either_version_and_a_refused_payment_fit_the_documented_
 
 @pytest.mark.promise("question.challenge-error", "question.failure", "documents.openapi")
 def test_what_a_question_is_refused_with_fits_the_document_and_an_envelope_does_not(spec: Any) -> None:
-    gate = Gate("free", Quota(10, 10, 0, "lifetime"), None, None, ThisQuery("question", "0.05"), [])
-    challenger = Challenger("eip155:84532", "0x" + "1" * 40)
+    gate = Gate("free", 10, 10, Quota(10, 10, 0, "lifetime", "grant"), None, None, ThisQuery("question", "0.05"), [])
+    challenges = ChallengeBuilder("eip155:84532", "0x" + "1" * 40)
     for body in (
-        challenger.challenge(QUESTION, gate, "spent", BASE, 1).body,
-        challenger.challenge(QUESTION, gate, "spent", BASE, 2).body,
+        challenges.challenge(QUESTION, gate, "spent", BASE, 1).body,
+        challenges.challenge(QUESTION, gate, "spent", BASE, 2).body,
         b'{"error":"m"}',
     ):
         assert errors(spec, QUESTION, 402, body) == []
@@ -234,7 +242,7 @@ def test_a_question_is_documented_in_each_of_its_forms_with_its_key(spec: Any) -
     content = asked["responses"]["200"]["content"]
     assert content["text/plain"]["schema"] == content["text/event-stream"]["schema"] == {"type": "string"}
     kinds = [kind["$ref"].rpartition("/")[2] for kind in content["application/json"]["schema"]["anyOf"]]
-    assert kinds == ["Told", "Findings"]
+    assert kinds == ["QuestionAnswer", "Findings"]
     assert "Idempotency-Replayed" in asked["responses"]["200"]["headers"]
     (key,) = asked["parameters"]
     assert (key["name"], key["in"], key["required"]) == ("Idempotency-Key", "header", False)
@@ -248,7 +256,7 @@ def test_the_lines_of_a_stream_are_documented_and_those_of_the_hub_are_such(spec
     schema = content["application/x-ndjson"]["schema"]
     assert schema["type"] == "string"
     validator = jsonschema_rs.Draft202012Validator({**schema["x-lines"], "components": spec["components"]})
-    cursor, state = "c" * 43, State(1, 1_753_444_800_000, 1_753_444_790_000, b'{"prices":{}}')
+    cursor, state = "c" * 43, StreamState(1, 1_753_444_800_000, 1_753_444_790_000, b'{"prices":{}}')
     told = [
         lines.opened("prices", 30, "live", None),
         lines.event("prices", state, state.data, cursor),

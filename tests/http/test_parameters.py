@@ -1,5 +1,7 @@
-"""Parameters are exact: `contract.md` §6, the Query and Path rows of `robustness.md`."""
+"""Path and query parameters are decoded strictly; everything else is refused."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import ServiceError
-from service.http.parameters import LONGEST_VALUE, decode
-from service.wire.offers import OFFERS, Offer
+from service.http.gates.parameters import LONGEST_VALUE, ParameterDecoder
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS
 from service.wire.queries import NoParameters, OfSymbol
 
 
@@ -37,6 +40,15 @@ WALLETS = offer(Movements)
 RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
 MANIFEST = next(offer for offer in OFFERS if offer.id == "manifest")
 CATEGORY = offer(Named, "/api/cli/category/info/{name}")
+
+
+@cache
+def decoder(of: Offer) -> ParameterDecoder:
+    return ParameterDecoder(of)
+
+
+def decode(of: Offer, path: Mapping[str, str], query: bytes) -> msgspec.Struct:
+    return decoder(of).decode(path, query)
 
 
 def refused(of: Offer, query: bytes = b"", path: dict[str, str] | None = None) -> ServiceError:
@@ -78,11 +90,13 @@ def test_empty_pieces_between_ampersands_are_nothing() -> None:
 def test_an_unknown_parameter_is_refused_by_name() -> None:
     error = refused(WALLETS, b"limit=3&token=verdict_sk_secret")
     assert error.details == {"parameter": "token"}
-    assert error.message == "token is not a parameter of this route; it takes action, context, contract, limit, since"
+    assert error.message == "token is not a parameter of this route. It takes action, context, contract, limit, since."
 
 
 def test_a_parameter_on_a_route_that_takes_none_is_refused() -> None:
-    assert refused(MANIFEST, b"a=1").message == "a is not a parameter of this route; it takes none in the query"
+    assert (
+        refused(MANIFEST, b"a=1").message == "a is not a parameter of this route. It takes no parameters in the query."
+    )
 
 
 @pytest.mark.promise("tier.no-parameters")
@@ -104,27 +118,27 @@ def test_a_path_parameter_cannot_be_given_in_the_query() -> None:
 @pytest.mark.promise("parameters.exact")
 def test_a_repeated_parameter_is_refused() -> None:
     error = refused(WALLETS, b"limit=3&limit=3")
-    assert error.message == "limit is given more than once"
+    assert error.message == "limit is given more than once."
     assert error.details == {"parameter": "limit"}
 
 
 @pytest.mark.parametrize("query", [b"limit=", b"limit"])
 def test_an_empty_parameter_is_refused(query: bytes) -> None:
     error = refused(WALLETS, query)
-    assert error.message == "limit is empty: it takes a whole number from 1 to 200, in plain digits"
+    assert error.message == "limit is empty. It takes a whole number from 1 to 200, in plain digits."
 
 
 @pytest.mark.promise("errors.required-by")
 def test_a_missing_parameter_names_what_requires_it() -> None:
     error = refused(offer(Named), b"name=DeFi")
-    assert error.message == "prefix is required by GET /api/cli/wallets"
+    assert error.message == "prefix is required by GET /api/cli/wallets."
     assert error.details == {"parameter": "prefix"}
 
 
 @pytest.mark.promise("errors.required-by")
 def test_a_parameter_that_another_value_requires_says_so() -> None:
     error = refused(WALLETS, b"action=movements")
-    assert error.message == "contract is required when action=movements"
+    assert error.message == "contract is required when action=movements."
     assert error.details == {"parameter": "contract"}
     assert decode(WALLETS, {}, b"action=movements&contract=0xa0b8") == Movements(action="movements", contract="0xa0b8")
 
@@ -134,7 +148,7 @@ def test_a_parameter_that_another_value_requires_says_so() -> None:
 def test_an_enumeration_is_case_sensitive_and_lists_what_it_takes(value: str) -> None:
     error = refused(WALLETS, b"action=" + quote(value).encode())
     assert error.details == {"parameter": "action", "allowed": ["watchlist", "movements"]}
-    assert error.message == "action is not valid: it takes watchlist, movements"
+    assert error.message == "action is not valid. It takes watchlist, movements."
 
 
 def test_the_unfit_one_of_several_is_named() -> None:
@@ -182,26 +196,28 @@ def test_a_number_that_is_not_plain_digits_in_range_is_refused(value: str) -> No
 
 
 def test_a_number_without_bounds_says_only_what_it_is() -> None:
-    assert refused(WALLETS, b"since=now").message == "since is not valid: it takes a whole number, in plain digits"
+    assert refused(WALLETS, b"since=now").message == "since is not valid. It takes a whole number, in plain digits."
     assert decode(WALLETS, {}, b"since=-12") == Movements(since=-12)
 
 
 @pytest.mark.parametrize("value", ["%zz", "%", "%4", "5%"])
 def test_a_bad_percent_escape_is_refused(value: str) -> None:
     error = refused(WALLETS, b"contract=" + value.encode())
-    assert error.message == "contract holds a percent sign that two hexadecimal digits do not follow"
-    assert "a parameter's name holds" in refused(WALLETS, value.encode() + b"=1").message
+    assert error.message == "contract contains a percent sign without two hexadecimal digits."
+    assert "a parameter's name contains" in refused(WALLETS, value.encode() + b"=1").message
 
 
 @pytest.mark.parametrize("value", [b"%ff", b"%C0%AF", b"%ED%A0%80", b"\xff"])
 def test_bytes_that_are_not_utf_8_are_refused(value: bytes) -> None:
-    assert refused(WALLETS, b"contract=" + value).message == "contract holds bytes that are not UTF-8"
+    assert refused(WALLETS, b"contract=" + value).message == "contract contains bytes that are not UTF-8."
 
 
 @pytest.mark.parametrize("value", ["\0", "a\n", "\r\nSet-Cookie: a", "\x7f", "\u200b", "\u2028", "\ufeff", "\ue000"])
 def test_what_cannot_be_printed_is_refused(value: str) -> None:
     error = refused(WALLETS, b"contract=" + quote(value).encode())
-    assert error.message == "contract holds characters that cannot be printed: it takes text of at most 42 characters"
+    assert (
+        error.message == "contract contains characters that cannot be printed. It takes text of at most 42 characters."
+    )
 
 
 def test_an_overlong_value_is_refused() -> None:
@@ -232,14 +248,14 @@ def test_an_overlong_value_is_refused() -> None:
 def test_a_symbol_that_cannot_be_one_is_refused(symbol: str) -> None:
     error = refused(RISK, path={"symbol": symbol})
     assert error.details == {"parameter": "symbol"}
-    assert error.message.endswith("it takes a ticker such as BTC, 1 to 20 letters and digits; case does not matter")
+    assert error.message.endswith("It takes a ticker such as BTC, 1 to 20 letters and digits; case does not matter.")
 
 
 def test_more_than_32_parameters_are_refused_before_they_are_read() -> None:
     assert (
-        refused(WALLETS, b"&".join(b"a%d=1" % n for n in range(33))).message == "a request takes at most 32 parameters"
+        refused(WALLETS, b"&".join(b"a%d=1" % n for n in range(33))).message == "A request takes at most 32 parameters."
     )
-    assert refused(WALLETS, b"&" * 8_000).message == "a request takes at most 32 parameters"
+    assert refused(WALLETS, b"&" * 8_000).message == "A request takes at most 32 parameters."
 
 
 def test_a_refusal_never_repeats_the_value() -> None:

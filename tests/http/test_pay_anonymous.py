@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from service.payments.audit import audit_payments
-from service.payments.facilitators.port import Refused, Unknown
+from service.payments.facilitators.port import SettlementRefused, Unknown
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.engine import PROSE
 from tests.http.stage import ASK, RISK, SLOW, STREAM, TIER, Stage, staged
@@ -60,8 +60,9 @@ async def test_a_priced_route_without_a_token_is_402_and_its_challenge_buys_the_
     assert due.json["error"]["code"] == "PAYMENT_REQUIRED"
     assert "verdict login" in due.json["error"]["message"]
     assert due.json["accepts"][0]["maxAmountRequired"] == "5000"
-    assert [way["method"] for way in due.json["gate"]["unlock"]] == ["pay", "login"]
-    assert due.json["gate"]["quota"] == {"used": 0, "limit": 0, "remaining": 0, "period": "lifetime"}
+    assert [way["method"] for way in due.json["gate"]["unlock"]] == ["x402", "login"]
+    quota = {"used": 0, "limit": 0, "remaining": 0, "period": "lifetime", "wall": "grant"}
+    assert due.json["gate"]["quota"] == quota
     assert "ratelimit" not in due.headers
     assert stage.desk.calls == 0
     payment = answer(wallet(), due.headers["payment-required"], version=version, now_ms=stage.clock.now_ms())
@@ -155,20 +156,20 @@ async def test_a_payment_of_an_account_and_one_without_are_not_the_same_request(
 
 @pytest.mark.promise("pay.keyless-replay")
 async def test_an_unknown_outcome_is_503_and_a_refusal_402_also_without_an_account(stage: Stage) -> None:
-    stage.facilitator.outcomes += [Unknown("timeout"), Refused("insufficient_funds")]
+    stage.facilitator.outcomes += [Unknown("timeout"), SettlementRefused("insufficient_funds")]
     payment = signed(stage)
     pending = await buy(stage, payment)
     assert (pending.status, pending.json["error"]["code"]) == (503, "PAYMENT_PENDING")
     refused = await buy(stage, signed(stage, payer=2))
     assert (refused.status, refused.json["error"]["details"]["reason"]) == (402, "insufficient_funds")
-    assert [way["method"] for way in refused.json["gate"]["unlock"]] == ["pay", "login"]
+    assert [way["method"] for way in refused.json["gate"]["unlock"]] == ["x402", "login"]
 
 
 @pytest.mark.promise("pay.keyless")
 async def test_what_costs_nothing_or_fails_leaves_unpaid(stage: Stage) -> None:
     for symbol, status in (("UNSURE", 200), ("NOWHERE", 404), ("DOWN", 502)):
         assert (await buy(stage, signed(stage), RISK.replace("BTC", symbol))).status == status
-    assert (stage.facilitator.asked, set(await states(stage))) == ([], {"released"})
+    assert (stage.facilitator.asked, await states(stage)) == ([], [])
 
 
 # Questions.
@@ -226,4 +227,4 @@ async def test_a_network_whose_devices_had_their_free_questions_is_429_and_may_p
 
 async def test_a_question_that_cannot_be_read_is_400_and_its_payment_given_back(stage: Stage) -> None:
     reply = await put(stage, json.dumps({"messages": []}).encode(), **signed(stage, DEAR))
-    assert (reply.status, await states(stage)) == (400, ["released"])
+    assert (reply.status, await states(stage)) == (400, [])

@@ -107,7 +107,7 @@ async def test_an_answer_that_cannot_be_finished_is_not_sold_in_any_form(
     stage.engine.says = (*EVENTS[:-1], Failed("the writer failed"))
     reply = await buy(stage, key, payment, headers=headers)
     assert (reply.status, reply.json) == (500, {"error": "the writer failed"})
-    assert (stage.facilitator.asked, await states(stage), await stage.used()) == ([], ["released"], [])
+    assert (stage.facilitator.asked, await states(stage), await stage.used()) == ([], [], [])
     stage.engine.says = EVENTS
     assert (await buy(stage, key, payment, headers=headers)).status == 200
 
@@ -119,9 +119,9 @@ async def test_what_costs_nothing_is_told_and_its_payment_given_back(stage: Stag
     reply = await buy(stage, key, payment)
     assert (reply.status, reply.body.decode()) == (200, PROSE)
     assert "payment-response" not in reply.headers
-    assert (await states(stage), await stage.used()) == (["released"], [])
+    assert (await states(stage), await stage.used()) == ([], [])
     refused = await buy(stage, key, payment, b'{"messages":[]}')
-    assert (refused.status, await states(stage)) == (400, ["released"])
+    assert (refused.status, await states(stage)) == (400, [])
 
 
 @pytest.mark.promise("errors.payment-refused", "question.challenge-error", "question.failure")
@@ -142,7 +142,7 @@ async def test_an_unknown_outcome_is_503_in_the_routes_own_words_and_the_answer_
     stage.facilitator.outcomes.append(Unknown("it did not answer", None))
     reply = await buy(stage, key, payment)
     assert (reply.status, list(reply.json), reply.headers["retry-after"]) == (503, ["error"], "2")
-    assert "send the same payment again" in reply.json["error"]
+    assert "Send the same payment again" in reply.json["error"]
     again = await buy(stage, key, payment)
     assert (again.status, again.body.decode(), len(stage.engine.asked)) == (200, PROSE, 1)
 

@@ -11,6 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.protocol import VerdictProtocol
+from service.http.request import DELIVERY
 from tests.http.wire import HOST, Peer, echo, served, until
 
 GET = b"GET /%d HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -83,8 +84,8 @@ async def test_the_meter_is_told_right_before_the_answer_leaves(monkeypatch: pyt
         write(connection, data)
 
     async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-        head = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]}
-        await send({**head, "delivered": lambda: order.append("told")})
+        scope["extensions"][DELIVERY].before_write = lambda: order.append("told")
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
         await send({"type": "http.response.body", "body": b"ok", "more_body": True})
         await send({"type": "http.response.body", "body": b"ok"})
 
@@ -343,7 +344,7 @@ async def test_an_answer_of_another_length_than_promised_breaks_off(
         await peer.say(GET % 1)
         raw = await peer.closed()
     assert b"ok" not in raw
-    assert "as long as" in caplog.text
+    assert "the length that Content-Length says" in caplog.text
 
 
 async def test_an_application_that_never_answers_or_answers_twice_loses_its_connection(
@@ -364,8 +365,8 @@ async def test_an_application_that_never_answers_or_answers_twice_loses_its_conn
             peer = await wire.connect()
             await peer.say(GET % 1)
             assert await peer.closed() == b""
-    assert "begun twice" in caplog.text
-    assert "outside of an answer" in caplog.text
+    assert "started twice" in caplog.text
+    assert "outside of a response" in caplog.text
 
 
 async def test_a_body_after_the_end_of_an_answer_is_a_failure_of_the_application(
@@ -378,7 +379,7 @@ async def test_a_body_after_the_end_of_an_answer_is_a_failure_of_the_application
     async with served(chatty) as wire:
         assert (await wire.get()).body == b"ok"
         await until(lambda: not wire.state.tasks)
-    assert "outside of an answer" in caplog.text
+    assert "outside of a response" in caplog.text
 
 
 async def test_a_large_answer_reaches_a_slow_reader_whole() -> None:

@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.app import App
-from service.http.cors import Cors
 from service.http.deadline import Deadline
-from service.http.limits import Limits as Screen
 from service.http.reader import Limits
-from service.http.server import configure
 from service.settings import Settings
+from service.wiring.server import configure
+from tests.http.test_app import Doing
 from tests.http.wire import HOST, Peer, Wire, echo, served, until
 
 GET = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -211,7 +211,7 @@ async def test_fifty_dripping_and_fifty_silent_connections_cost_the_others_nothi
 @asynccontextmanager
 async def running(app: ASGIApp, drain_s: int = 1) -> AsyncIterator[tuple[uvicorn.Server, Wire]]:
     """The server as it is configured for the service, stopped on leaving."""
-    uvicorn_server = uvicorn.Server(configure(app, Settings(drain_seconds=drain_s)))  # type: ignore[arg-type]
+    uvicorn_server = uvicorn.Server(configure(app, Settings(drain_seconds=drain_s)))
     listener = socket.create_server(("127.0.0.1", 0))
     serving = asyncio.create_task(uvicorn_server.serve(sockets=[listener]))
     await until(lambda: bool(uvicorn_server.started))
@@ -248,8 +248,7 @@ async def test_a_stop_answers_503_where_the_drain_is_over() -> None:
     async def forever(scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.Event().wait()
 
-    front = App([], Screen((), "verdict_sk_"), Cors(()))
-    front._find = lambda *_: forever  # type: ignore[method-assign]
+    front = App([Route("/", Doing(forever), methods=["GET"])], [])
     async with running(front, drain_s=0) as (uvicorn_server, wire):
         peer = await wire.connect()
         await peer.say(GET)

@@ -12,12 +12,11 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from service.access.caller import Caller
-from service.access.oversight import Oversight
-from service.http.body import PeerGoneError
-from service.http.exchange import Exchange
+from service.access.stream_expiry import StreamExpiry
 from service.http.protocol import STREAM_BYTES
-from service.http.stream import Stream
-from service.routes.call import Call, Watching
+from service.http.request import PeerGoneError, RequestContext
+from service.http.streaming import StreamEndpoint
+from service.routes.call import Call, StreamRoute
 from tests.fakes.clock import FakeClock
 from tests.fakes.following import OPEN, Lines
 from tests.http.wire import HOST, Peer, Wire, served, until
@@ -35,16 +34,19 @@ class Front:
 
     def __init__(self) -> None:
         self.followed: list[Lines] = []
-        watching = Watching(lambda _: None, self._join)
-        self._stream = Stream(watching, Oversight(FakeClock(), lambda _: True), "fixtures")
+        watching = StreamRoute(lambda _: None, self._join)
+        self._stream = StreamEndpoint(watching, StreamExpiry(FakeClock(), lambda _: True), "fixtures")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["verdict"] = exchange = Exchange(scope, send)
-        exchange.caller = Caller(1, "api_key", 1)
+        scope["verdict"] = request = RequestContext(scope)
+        request.connect(receive, send)
+        request.caller = Caller(1, "api_key", 1)
         try:
-            await self._stream(scope, receive, exchange.send)
+            await self._stream(scope, receive, request.send)
         except PeerGoneError:
             return
+        finally:
+            del scope["verdict"]
 
     def _join(self, call: Call[Any, Any]) -> Lines:
         self.followed.append(Lines(call))

@@ -12,10 +12,10 @@ import pytest
 from starlette.types import Message
 
 from service.access.caller import Caller
-from service.access.oversight import LOOK_S, Oversight
-from service.http import stream
-from service.http.stream import Stream
-from service.routes.call import Watching
+from service.access.stream_expiry import CHECK_EVERY_S, StreamExpiry
+from service.http import streaming
+from service.http.streaming import StreamEndpoint
+from service.routes.call import StreamRoute
 from tests.fakes.asgi import scope_of
 from tests.fakes.clock import FakeClock
 from tests.http.stage import PRICES, staged
@@ -30,12 +30,12 @@ class Guarded(Front):
         super().__init__()
         self.clock = FakeClock()
         self.revoked = False
-        self.oversight = Oversight(self.clock, self._stands)
-        self._stream = Stream(Watching(lambda _: None, self._join), self.oversight, "fixtures")
+        self.stream_expiry = StreamExpiry(self.clock, self._stands)
+        self._stream = StreamEndpoint(StreamRoute(lambda _: None, self._join), self.stream_expiry, "fixtures")
 
     async def revoke(self) -> None:
         self.revoked = True
-        await self.clock.advance(LOOK_S)
+        await self.clock.advance(CHECK_EVERY_S)
 
     def _stands(self, _: Caller) -> bool:
         return not self.revoked
@@ -44,7 +44,7 @@ class Guarded(Front):
 @asynccontextmanager
 async def guarded() -> AsyncIterator[Guarded]:
     front = Guarded()
-    watching = asyncio.create_task(front.oversight.watch())
+    watching = asyncio.create_task(front.stream_expiry.watch())
     try:
         yield front
     finally:
@@ -55,7 +55,7 @@ async def guarded() -> AsyncIterator[Guarded]:
 async def test_a_revoked_stream_is_over_soon_also_where_its_reader_takes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stream, "LAST_WORDS_S", SOON)
+    monkeypatch.setattr(streaming, "END_S", SOON)
     async with guarded() as front, served(front) as wire:
         peer, lines = await stuck(wire, front)
         await front.revoke()
@@ -63,7 +63,7 @@ async def test_a_revoked_stream_is_over_soon_also_where_its_reader_takes_nothing
         await front.revoke()  # each look says it again
         await until(lambda: not wire.state.connections and not wire.state.tasks)
         assert lines.closed
-        assert not front.oversight._open
+        assert not front.stream_expiry._open
         peer.close()
 
 
@@ -132,7 +132,7 @@ async def test_a_stop_that_waits_no_longer_breaks_a_stuck_stream_off_without_ado
         await asyncio.wait({answering}, timeout=LATE)
         assert answering.cancelled(), "no failure that would be logged"
         assert stage.desk.followed[-1].closed
-        assert not stage.access.oversight._open
+        assert not stage.access.stream_expiry._open
 
 
 async def test_a_connection_that_is_gone_leaves_nothing_to_the_garbage_collector() -> None:

@@ -69,12 +69,16 @@ async def test_while_calls_hold_the_last_questions_every_route_says_wait_and_the
                 reply = await ask(stage.app, target, method, key=key)
                 assert (reply.status, reply.headers["retry-after"]) == (429, "1")
                 assert "payment-required" not in reply.headers
-        assert (await ask(stage.app, RISK, key=key)).json["error"] == {"code": "RATE_LIMITED", "message": WAIT}
+        error = (await ask(stage.app, RISK, key=key)).json["error"]
+        assert (error["code"], error["message"]) == ("RATE_LIMITED", WAIT)
+        assert (error["details"]["tier"], error["details"]["used"], error["details"]["limit"]) == ("free", 10, 10)
+        assert error["details"]["quota"] == {"limit": 10, "wall": "grant"}
     stage.desk.gate.set()
     assert [reply.status for reply in await asyncio.gather(*held)] == [200] * 10
     reply = await ask(stage.app, RISK, key=key)
     assert reply.status == 402
-    assert reply.json["gate"]["quota"] == {"used": 10, "limit": 10, "remaining": 0, "period": "lifetime"}
+    quota = {"used": 10, "limit": 10, "remaining": 0, "period": "lifetime", "wall": "grant"}
+    assert reply.json["gate"]["quota"] == quota
 
 
 async def test_a_caller_on_a_kept_connection_is_told_to_wait_as_well(stage: Stage) -> None:

@@ -106,7 +106,7 @@ async def test_a_reader_that_leaves_takes_its_place_with_it(stage: Stage) -> Non
     assert all(lines.closed for lines in stage.desk.followed)
     assert len(stage.desk.followed) == 1 + MANY
     assert len(asyncio.all_tasks()) == before
-    assert not stage.access.oversight._open
+    assert not stage.access.stream_expiry._open
 
 
 # What it costs.
@@ -131,7 +131,7 @@ async def test_a_stream_that_was_cut_at_once_is_no_refund(stage: Stage) -> None:
     assert (await ask(stage.app, PRICES, key=key)).status == 429
 
 
-@pytest.mark.promise("watch.429", "watch.not-payable")
+@pytest.mark.promise("watch.429", "watch.not-payable", "quota.details")
 @pytest.mark.parametrize("payment", [{}, {"payment-signature": "e30="}, {"x-payment": "anything"}])
 async def test_without_a_question_left_it_is_429_before_the_first_line_whatever_is_offered(
     stage: Stage, payment: dict[str, str]
@@ -146,6 +146,10 @@ async def test_without_a_question_left_it_is_429_before_the_first_line_whatever_
         assert (reply.status, reply.code) == (429, "RATE_LIMITED")
         assert reply.headers["content-type"] == "application/json"
         assert reply.headers["retry-after"] == str(12 * 3600)
+        assert reply.json["error"]["details"] == {
+            "tier": "free", "used": FREE, "limit": FREE, "quota": {"limit": FREE, "wall": "grant"},
+            "reset_at": "2025-07-26T00:00:00.000Z",
+        }  # fmt: skip
         assert "payment-required" not in reply.headers
     assert len(stage.desk.followed) == followed, "nobody began to follow"
     assert stage.facilitator.asked == []
@@ -244,7 +248,7 @@ async def test_a_credential_has_three_streams_at_a_time_and_a_fourth_is_refused_
         async with watching(stage, first):
             reply = await ask(stage.app, PRICES, key=first)
             assert (reply.status, reply.code) == (429, "RATE_LIMITED")
-            assert reply.json["error"]["message"].startswith("at most 3 streams")
+            assert reply.json["error"]["message"].startswith("A credential may have 3 open streams")
             assert reply.headers["retry-after"] == "15"
             assert "ratelimit" not in reply.headers
             async with watching(stage, other):
@@ -277,8 +281,8 @@ async def test_of_many_that_come_at_once_three_are_let_in(stage: Stage) -> None:
 
 
 async def test_three_seats_are_of_a_key_not_of_its_user_and_a_refused_stream_leaves_none_taken(stage: Stage) -> None:
-    made = await stage.registrar.create_key("one", tier="pro")
-    second = await stage.registrar.create_key("two", user_id=made.user_id)
+    made = await stage.admin.create_key("one", tier="pro")
+    second = await stage.admin.create_key("two", user_id=made.user_id)
     for _ in range(5):
         assert (await ask(stage.app, "/api/cli/watch/nothing", key=made.key)).status == 404
     async with (
@@ -295,14 +299,14 @@ async def test_three_seats_are_of_a_key_not_of_its_user_and_a_refused_stream_lea
 
 @pytest.mark.promise("revocation.streams", "watch.close")
 async def test_a_revoked_key_ends_its_streams_within_a_second_and_nobody_elses(stage: Stage) -> None:
-    made = await stage.registrar.create_key("test", tier="pro")
+    made = await stage.admin.create_key("test", tier="pro")
     async with (
         watching(stage, made.key) as one,
         watching(stage, made.key) as two,
         watching(stage, await stage.key()) as other,
     ):
-        await stage.registrar.revoke_key(made.prefix)
-        await stage.access.doorkeeper.catch_up()
+        await stage.admin.revoke_key(made.prefix)
+        await stage.access.authenticator.catch_up()
         await stage.clock.advance(1)
         for watch in (one, two):
             assert await watch.rest() == b'{"type":"close","reason":"revoked"}\n'
@@ -313,7 +317,7 @@ async def test_a_revoked_key_ends_its_streams_within_a_second_and_nobody_elses(s
 
 @pytest.mark.promise("revocation.streams")
 async def test_a_key_that_expires_ends_its_streams_and_says_so(stage: Stage) -> None:
-    made = await stage.registrar.create_key("test", tier="pro", expires_ms=stage.clock.now_ms() + HOUR_MS)
+    made = await stage.admin.create_key("test", tier="pro", expires_ms=stage.clock.now_ms() + HOUR_MS)
     async with watching(stage, made.key) as watch:
         await stage.clock.advance(HOUR_MS / 1000 - 1)
         assert watch.lines.reason is None
@@ -325,8 +329,8 @@ async def test_a_key_that_expires_ends_its_streams_and_says_so(stage: Stage) -> 
 
 @pytest.mark.promise("watch.close")
 async def test_a_tier_that_ends_ends_the_streams_it_was_opened_with(stage: Stage) -> None:
-    made = await stage.registrar.create_key("test")
-    await stage.registrar.add_grant(made.user_id, "pro", stage.clock.now_ms() + HOUR_MS)
+    made = await stage.admin.create_key("test")
+    await stage.admin.add_grant(made.user_id, "pro", stage.clock.now_ms() + HOUR_MS)
     async with watching(stage, made.key) as watch:
         await stage.clock.advance(HOUR_MS / 1000 - 1)
         assert watch.lines.reason is None
@@ -356,8 +360,8 @@ async def test_a_stream_that_breaks_inside_is_broken_off_and_gives_its_seat_back
 
 
 async def test_a_stream_without_auth_before_it_answers_nobody(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    seats = stage.app._with_parameter[b"/api/cli/watch"].stacks["GET"][1].app.app.app  # type: ignore[attr-defined]
-    monkeypatch.setitem(stage.app._exact[MANIFEST.encode()].stacks, "GET", ("manifest", seats))
+    limit = stage.app.paths._with_parameter[b"/api/cli/watch"].routes["GET"][1].app.app.app  # type: ignore[attr-defined]
+    monkeypatch.setitem(stage.app.paths._exact[MANIFEST.encode()].routes, "GET", ("manifest", limit))
     reply = await ask(stage.app, MANIFEST)
     assert (reply.status, reply.code) == (500, "INTERNAL")
     assert stage.desk.followed == []

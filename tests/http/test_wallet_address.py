@@ -12,8 +12,8 @@ from tests.http.stage import TIER, Stage, staged
 
 async def session(stage: Stage, number: int) -> str:
     """The session of whoever has proven a wallet."""
-    nonce = stage.access.desk.nonce().nonce
-    return (await stage.access.desk.login(login(wallet(number), nonce, stage.clock.now_ms()), NETWORK)).token
+    nonce = stage.access.accounts.nonce().nonce
+    return (await stage.access.accounts.login(login(wallet(number), nonce, stage.clock.now_ms()), NETWORK)).token
 
 
 async def tier_of(stage: Stage, token: str) -> str:
@@ -24,7 +24,7 @@ async def tier_of(stage: Stage, token: str) -> str:
 async def test_naming_a_wallet_that_is_not_proven_changes_nothing(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         rich = wallet(1).address
-        await stage.registrar.add_grant(rich, "pro")
+        await stage.admin.add_grant(rich, "pro")
         owner = await session(stage, 1)
         for poor in (await stage.key(), await session(stage, 2)):
             for _ in range(10):
@@ -42,7 +42,7 @@ async def test_naming_a_wallet_that_is_not_proven_changes_nothing(tmp_path: Path
 async def test_a_proven_wallets_tier_counts_whether_it_is_named_or_not(tmp_path: Path, named: bool) -> None:
     async with staged(tmp_path) as stage:
         mine = wallet(1).address
-        await stage.registrar.add_grant(mine, "pro")
+        await stage.admin.add_grant(mine, "pro")
         token = await session(stage, 1)
         body = body_of(walletAddress=mine) if named else body_of()
         assert {(await question(stage, token, body)).status for _ in range(12)} == {200}
@@ -51,7 +51,7 @@ async def test_a_proven_wallets_tier_counts_whether_it_is_named_or_not(tmp_path:
 @pytest.mark.promise("question.wallet-proven")
 async def test_naming_another_wallet_takes_nothing_away_either(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
-        await stage.registrar.add_grant(wallet(1).address, "pro")
+        await stage.admin.add_grant(wallet(1).address, "pro")
         token = await session(stage, 1)
         other = body_of(walletAddress=wallet(2).address)
         assert {(await question(stage, token, other)).status for _ in range(12)} == {200}
@@ -61,7 +61,7 @@ async def test_naming_another_wallet_takes_nothing_away_either(tmp_path: Path) -
 async def test_without_a_token_a_wallet_is_nobodys(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         rich = wallet(1).address
-        await stage.registrar.add_grant(rich, "pro")
+        await stage.admin.add_grant(rich, "pro")
         await session(stage, 1)
         assert (await question(stage, body=body_of(walletAddress=rich))).status == 403
         device = body_of(walletAddress=rich, deviceId="device-0001")

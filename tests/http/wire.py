@@ -11,6 +11,8 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from service.http.app import App
+from service.http.fast_path import FastPath
 from service.http.protocol import VerdictProtocol
 from service.http.reader import Limits
 from tests.fakes.asgi import Reply
@@ -130,22 +132,25 @@ def read_head(head: bytes) -> tuple[int, dict[str, str]]:
 
 
 @asynccontextmanager
-async def served(app: ASGIApp, *, tls: SSLContext | None = None, **limits: Any) -> AsyncIterator[Wire]:
-    """Serve an application over the real connection class, under these limits."""
+async def served(
+    app: ASGIApp, *, tls: SSLContext | None = None, shortcut: bool = True, **limits: Any
+) -> AsyncIterator[Wire]:
+    """Serve an application over the real connection class, under these limits, with or without the fast path."""
 
     class Bounded(VerdictProtocol):
         pass
 
     Bounded.limits = Limits(**limits)
-    config = uvicorn.Config(app, http=Bounded, ws="none", lifespan="off", log_config=None, proxy_headers=False)
+    config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, proxy_headers=False)
     config.load()
+    fast_path = FastPath(app) if isinstance(app, App) and shortcut else None
     state = ServerState()
     state.default_headers = [(b"date", b"Fri, 25 Jul 2025 12:00:00 GMT")]
     loop = asyncio.get_running_loop()
     listener = socket.create_server(("127.0.0.1", 0))
     # Connections inherit it: a reader that takes nothing is then felt after kilobytes, not megabytes.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
-    server = await loop.create_server(lambda: Bounded(config, state, {}), sock=listener, ssl=tls)
+    server = await loop.create_server(lambda: Bounded(config, state, fast_path), sock=listener, ssl=tls)
     wire = Wire(server.sockets[0].getsockname()[1], state)
     try:
         yield wire

@@ -7,15 +7,15 @@ from typing import TypeVar
 import msgspec
 
 from service.clock import DAY_MS, SECOND_MS
-from service.market.conclusions.breadth_desk import BreadthDesk
-from service.market.conclusions.conclude import ConcludeRefresh
-from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
-from service.market.conclusions.regime_desk import RegimeDesk
-from service.market.desk import MarketDesk
-from service.market.observed import Bar, Quote, Row
-from service.market.shelf import Shelf
+from service.market.daily_report.models import DAILY_REPORT, TREND_RUNS, DailyReport, TrendRuns
+from service.market.daily_report.refresh import DailyReportRefresh
+from service.market.daily_report.service import BreadthService, RegimeService
+from service.market.models import Bar, Quote, Row
+from service.market.service import MarketService
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
+from service.storage.documents import DocumentStore
 from service.wire.envelope import Answer
 from tests.fakes.clock import FakeClock
 from tests.market.parts import show_only
@@ -36,7 +36,7 @@ def wave(days: range, period: float, phase: float = 0.0, drift: float = 0.0) -> 
 
 
 def quote(coin: str, at_ms: int, price: float) -> Quote:
-    return Quote(coin, coin.upper(), 1e6, price, at_ms, 0.0000125, at_ms)
+    return Quote(coin, canonical(coin), 1e6, price, at_ms, 0.0000125, at_ms)
 
 
 class Reader:
@@ -45,20 +45,21 @@ class Reader:
     def __init__(self, database: Database, clock: FakeClock) -> None:
         self.clock = clock
         self.store = MarketStore(database)
-        self.shelf = Shelf(database)
-        self.drawer = self.shelf.drawer(CONCLUSIONS, Conclusions)
-        self.coins = MarketDesk(clock)
-        self.breadth = BreadthDesk(clock, self.drawer, self.coins)
-        self.regimes = RegimeDesk(clock, self.drawer, self.coins)
+        self.document_store = DocumentStore(database)
+        self.document = self.document_store.document(DAILY_REPORT, DailyReport)
+        self.runs = self.document_store.document(TREND_RUNS, TrendRuns)
+        self.coins = MarketService(clock)
+        self.breadth = BreadthService(clock, self.document, self.coins)
+        self.regimes = RegimeService(clock, self.document, self.coins)
 
     async def follow(self) -> None:
-        await self.shelf.follow()
+        await self.document_store.refresh()
         self.coins.show(await self.store.snapshot())
 
     @property
-    def told(self) -> Conclusions:
-        assert self.drawer.now.value is not None
-        return self.drawer.now.value
+    def told(self) -> DailyReport:
+        assert self.document.current.value is not None
+        return self.document.current.value
 
 
 class Leader(Reader):
@@ -69,7 +70,9 @@ class Leader(Reader):
         self.database = database
         self.origin = "test"
         self.asked_ms: int | None = None
-        self.refresh = ConcludeRefresh(clock, self.store, self.drawer, lambda: self.origin, lambda: self.asked_ms)
+        self.refresh = DailyReportRefresh(
+            clock, self.store, self.document, self.runs, lambda: self.origin, lambda: self.asked_ms
+        )
 
     async def list_coins(self, *coins: str, price: float = 100.0) -> None:
         """Show these coins, and no others, at one price now."""

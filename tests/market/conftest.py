@@ -34,7 +34,7 @@ def store(database: Database) -> MarketStore:
 @pytest.fixture
 async def parts(venue: Venue, session: UpstreamSession, database: Database, clock: FakeClock) -> Parts:
     made = Parts(venue, session, database, clock)
-    await made.shelf.follow()
+    await made.document_store.refresh()
     await made.store.claim(made.origin)
     await made.load()
     return made

@@ -9,15 +9,15 @@ import msgspec
 from aiohttp import web
 
 from service.clock import DAY_MS
-from service.market.categories.caps import CapStore, PastCaps
-from service.market.categories.desk import CategoryDesk
-from service.market.categories.gecko import GeckoDrawers, known_coins
+from service.market.categories.documents import CapStore, GeckoDocuments, PastCaps, known_coins
 from service.market.categories.refresh import CategoryRefresh
-from service.market.observed import CoinView
-from service.market.quarantine import Quarantine
-from service.market.shelf import Shelf
+from service.market.categories.service import CategoryService
+from service.market.models import CoinView
+from service.market.plausibility.quarantine import Quarantine
 from service.market.sources.coingecko import CoinGecko
+from service.market.symbols import canonical
 from service.storage.database import Database
+from service.storage.documents import DocumentStore
 from service.upstream.fixture_set import read_files
 from service.upstream.replay.recording import Recording, load_recording
 from service.upstream.replay.server import Replay
@@ -40,12 +40,14 @@ def recording() -> tuple[Recording, Mapping[str, bytes]]:
 
 def view_of(replay: Replay) -> dict[str, CoinView]:
     """The venue's coins as they stand at the replay's now; trends go round, so that every state is there."""
-    (at_ms, shift_ms), tape, view = replay.now(), replay._venue.tape, {}
+    (at_ms, shift_ms), tape = replay.now(), replay._venue.tape
+    view: dict[str, CoinView] = {}
     for place, asset in enumerate(asset for asset in tape.universe if not asset.is_delisted):
         context = tape.context(asset, at_ms)
-        price, before = float(context.mark_px), float(context.prev_day_px)
+        units = 1_000 if asset.name.startswith("k") else 1
+        price, before = float(context.mark_px) / units, float(context.prev_day_px) / units
         close_ms = (at_ms + shift_ms) // DAY_MS * DAY_MS
-        view[asset.name.upper()] = coin(
+        view[canonical(asset.name)] = coin(
             asset.name,
             price,
             at_ms + shift_ms,
@@ -60,7 +62,7 @@ def view_of(replay: Replay) -> dict[str, CoinView]:
 
 def coin(venue_symbol: str, price: float | None, price_ms: int | None, **known: object) -> CoinView:
     unknown = dict.fromkeys(CoinView.__struct_fields__) | {"volume_usd": 0.0, "interval_hours": 1.0}
-    told = {"symbol": venue_symbol.upper(), "venue_symbol": venue_symbol, "venue": "hyperliquid"}
+    told = {"symbol": canonical(venue_symbol), "venue_symbol": venue_symbol, "venue": "hyperliquid"}
     return CoinView(**(unknown | told | {"price": price, "price_ms": price_ms} | known))  # type: ignore[arg-type]
 
 
@@ -91,13 +93,13 @@ class Gecko:
 
     def restart(self) -> None:
         """Begin anew, as another process would, with what is stored."""
-        self.shelf = Shelf(self.database)
-        self.drawers = GeckoDrawers.on(self.shelf)
+        self.document_store = DocumentStore(self.database)
+        self.documents = GeckoDocuments.on(self.document_store)
         self.quarantine = Quarantine()
         self.refresh = CategoryRefresh(
-            self.clock, self.drawers, self.caps, self.source, lambda: self.origin, lambda: self.view, self.quarantine
+            self.clock, self.documents, self.caps, self.source, lambda: self.origin, lambda: self.view, self.quarantine
         )
-        self.desk = CategoryDesk(self.clock, self.drawers, lambda: self.view, self.source.wait_s)
+        self.desk = CategoryService(self.clock, self.documents, lambda: self.view, self.source.wait_s)
         self.past = PastCaps(self.caps, lambda: self.origin, self.identities)
 
     def look(self) -> None:
@@ -105,7 +107,7 @@ class Gecko:
         self.view = view_of(self.replay)
 
     def identities(self) -> dict[str, str]:
-        return {symbol: row.id for symbol, row in known_coins(self.drawers.coins.now).items()}
+        return {symbol: row.id for symbol, row in known_coins(self.documents.coins.current).items()}
 
     def asked(self, part: str) -> list[str]:
         return [path for path in self.paths if part in path]

@@ -7,24 +7,26 @@ import msgspec
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.conclusions.conclude import ConcludeRefresh
-from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
-from service.market.desk import MarketDesk
-from service.market.history import HistoryRefresh
-from service.market.hourly import FundingHistory, HourlyBars
-from service.market.observed import Bar, History, Quote, Quotes
-from service.market.plausibility import Second
-from service.market.quarantine import QUARANTINE, Report
-from service.market.quotes import QuoteRefresh
-from service.market.series_check import SeriesCheck
-from service.market.shelf import Shelf
+from service.market.daily_report.models import DAILY_REPORT, TREND_RUNS, DailyReport, TrendRuns
+from service.market.daily_report.refresh import DailyReportRefresh
+from service.market.ingest.candles import DailyBarsRefresh
+from service.market.ingest.hourly import FundingRefresh, HourlyBarsRefresh
+from service.market.ingest.quotes import QuoteRefresh
+from service.market.models import Bar, BarBatch, Quote, Quotes
+from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
+from service.market.plausibility.quotes import SecondQuote
+from service.market.plausibility.series import SeriesCheck
+from service.market.service import MarketService
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.storage.documents import DocumentStore
+from service.upstream.failures import UpstreamError
 from service.upstream.session import UpstreamSession
 from service.wire.market import RiskContext
 from tests.fakes.clock import START_MS, FakeClock
+from tests.market.recordings import price_of_one
 from tests.market.venue import Venue
 
 TODAY = START_MS // DAY_MS
@@ -52,18 +54,18 @@ class Standby:
         self.rounds = self.confirmations = 0
         self.provisional = False
 
-    async def prices(self) -> dict[str, Second]:
+    async def prices(self) -> dict[str, SecondQuote]:
         self.confirmations += 1
         if self.agrees_with is not None:
             now_ms, shown = self.agrees_with.clock.now_ms(), self.agrees_with.contexts
             return {
-                coin.upper(): Second(float(row["markPx"]), float(row["funding"] or 0), now_ms)
+                canonical(coin): SecondQuote(price_of_one(coin, row["markPx"]), float(row["funding"] or 0), now_ms)
                 for coin, row in shown.items()
                 if row["markPx"] is not None
             }
         if not self.shows:
             raise UpstreamError(self.name, 503, b"down too")
-        return {symbol: Second(price, funding, self.at_ms) for symbol, (price, funding, _) in self.shows.items()}
+        return {symbol: SecondQuote(price, funding, self.at_ms) for symbol, (price, funding, _) in self.shows.items()}
 
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         self.rounds += 1
@@ -79,14 +81,14 @@ class Standby:
             if symbol in known
         ]  # fmt: skip
 
-    async def daily_bars(self, symbol: str, start_ms: int) -> History | None:
+    async def daily_bars(self, symbol: str, start_ms: int) -> BarBatch | None:
         self.asked.append(symbol)
         if symbol == "BROKEN":
             raise UpstreamError(self.name, 500, b"no")
         bars = self.days.get(symbol)
         if bars and self.provisional:
-            return History(self.at_ms, [], len(bars))
-        return None if bars is None else History(self.at_ms, [bar for bar in bars if bar.open_ms >= start_ms])
+            return BarBatch(self.at_ms, [], len(bars))
+        return None if bars is None else BarBatch(self.at_ms, [bar for bar in bars if bar.open_ms >= start_ms])
 
 
 class Parts:
@@ -95,21 +97,24 @@ class Parts:
         self.venue = venue
         self.store = store = MarketStore(database)
         self.clock = clock
-        self.desk = MarketDesk(clock)
+        self.desk = MarketService(clock)
         self.source = Hyperliquid(session, clock)
         self.fallback = Standby(agrees_with=venue)
         self.background = asyncio.Lock()
-        self.shelf = Shelf(database)
-        self.report = self.shelf.drawer(QUARANTINE, Report)
+        self.document_store = DocumentStore(database)
+        self.report = self.document_store.document(QUARANTINE, QuarantineReport)
         self.quotes = QuoteRefresh(
             clock, store, self.source, self.told, self.desk, self.fallback, self.report, self.has_bars
         )
         self.check = SeriesCheck(clock, store, self.desk.quotes, self.quotes.quarantine, self.fallback)
-        self.history = HistoryRefresh(clock, store, self.source, self.told, self.background, self.fallback, self.check)
-        conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
-        self.conclude = ConcludeRefresh(clock, store, conclusions, self.told, lambda: self.history.asked_ms)
-        self.hours = HourlyBars(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
-        self.funding = FundingHistory(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
+        self.history = DailyBarsRefresh(
+            clock, store, self.source, self.told, self.background, self.fallback, self.check
+        )
+        conclusions = self.document_store.document(DAILY_REPORT, DailyReport)
+        runs = self.document_store.document(TREND_RUNS, TrendRuns)
+        self.conclude = DailyReportRefresh(clock, store, conclusions, runs, self.told, lambda: self.history.asked_ms)
+        self.hours = HourlyBarsRefresh(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
+        self.funding = FundingRefresh(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
 
     def told(self) -> str:
         return self.origin
@@ -151,7 +156,7 @@ async def show_only(store: MarketStore, origin: str, now_ms: int, quotes: Sequen
         await store.put_quotes(origin, Quotes(at_ms, quotes, gone))
 
 
-def said(desk: MarketDesk, symbol: str) -> RiskContext:
+def said(desk: MarketService, symbol: str) -> RiskContext:
     """The payload, read back as a client would."""
     answer = desk.risk(symbol)
     assert isinstance(answer.data, msgspec.Raw)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,30 @@ def funding(coin: str) -> list[dict[str, Any]]:
     return rates
 
 
-def rows(bars: list[dict[str, Any]]) -> list[Row]:
-    return [(bar["t"], float(bar["o"]), float(bar["h"]), float(bar["l"]), float(bar["c"])) for bar in bars]
+def size_of(coin: str) -> int:
+    """How many coins the venue trades as one: a thousand of `kPEPE`."""
+    return 1_000 if coin.startswith("k") else 1
+
+
+def price_of_one(coin: str, price: str) -> float:
+    return float(Decimal(price) / size_of(coin))
+
+
+def rows(coin: str, interval: str = "1d") -> list[Row]:
+    """Recorded bars of a coin, prices of one coin."""
+    return [
+        (
+            bar["t"],
+            price_of_one(coin, bar["o"]),
+            price_of_one(coin, bar["h"]),
+            price_of_one(coin, bar["l"]),
+            price_of_one(coin, bar["c"]),
+        )
+        for bar in candles(coin, interval)
+    ]
 
 
 @cache
 def history() -> dict[str, list[Row]]:
     """Daily bars of every recorded coin."""
-    return {coin: rows(candles(coin)) for coin in coins()}
+    return {coin: rows(coin) for coin in coins()}

@@ -41,7 +41,7 @@ async def test_a_rate_that_runs_hot_fires_once_and_is_cleared_when_it_has_cooled
     await watching.look({"BTC": CALM, "kPEPE": HOT * 1.01})
     assert await watching.events() == [
         FundingAlert(
-            f"KPEPE-hot-{fired_ms}", "KPEPE", "hot", 26.28, 100.0, 1.0, iso(fired_ms), None, 0.5
+            f"PEPE-hot-{fired_ms}", "PEPE", "hot", 26.28, 100.0, 1.0, iso(fired_ms), None, 0.5
         )
     ]  # fmt: skip
     await watching.look({"BTC": CALM, "kPEPE": CALM})

@@ -6,7 +6,8 @@ from bisect import bisect_right
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
-from service.market.observed import Bar, PaymentRow, Quote, Quotes
+from service.market.models import Bar, PaymentRow, Quote, Quotes
+from service.market.symbols import canonical
 from service.storage.database import Database
 from service.wire.envelope import encode
 from service.wire.queries import AlertsQuery
@@ -41,7 +42,7 @@ async def play(watching: Watching) -> list[str]:
     now_ms, quotes = watching.clock.now_ms(), []
     paid = {coin: payments(coin, now_ms) for coin in coins()}
     paid = {coin: rows for coin, rows in paid.items() if rows and rows[-1][0] > now_ms - 2 * HOUR_MS}
-    quotes = [Quote(coin, coin.upper(), 1.0, 2.5, now_ms, rows[-1][1], now_ms) for coin, rows in paid.items()]
+    quotes = [Quote(coin, canonical(coin), 1.0, 2.5, now_ms, rows[-1][1], now_ms) for coin, rows in paid.items()]
     await watching.store.put_quotes(ORIGIN, Quotes(now_ms, quotes))
     for coin, rows in paid.items():
         await watching.store.put_payments(ORIGIN, coin, rows[-60 * 24 :])

@@ -6,9 +6,9 @@ import pytest
 
 from service.clock import DAY_MS, FrozenClock
 from service.errors import ServiceError
-from service.market.categories.caps import CapStore, PastCaps
-from service.market.historical import HistoricalDesk
-from service.market.observed import Quotes
+from service.market.categories.documents import CapStore, PastCaps
+from service.market.historical import HistoricalService
+from service.market.models import Quotes
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import FUNDING_PAGE
@@ -40,7 +40,7 @@ async def watch(folder: Path) -> tuple[bytes, bytes, bytes, bytes]:
         await SampleRefresh(clock, samples, watching.market, dict, lambda: watching.origin).round()
         await watching.refresh.round()
         past = PastCaps(CapStore(database), lambda: watching.origin, dict)
-        history = HistoricalDesk(clock, database, watching.market, samples, past, dict, series_loading)
+        history = HistoricalService(clock, database, watching.market, samples, past, dict, series_loading)
         first = await watching.said(AlertsQuery(limit=5))
         rest = await watching.said(AlertsQuery(limit=200, cursor=first.meta.next_cursor))
         assert len(first.events) == 5
@@ -51,7 +51,7 @@ async def watch(folder: Path) -> tuple[bytes, bytes, bytes, bytes]:
         assert days.as_of_ms is not None
         assert 0 <= clock.now_ms() - hours.as_of_ms <= DAY_MS
         with pytest.raises(ServiceError):
-            await history.historical(HistoricalQuery("PEPE"))
+            await history.historical(HistoricalQuery("PEP"))
         return encode(first), encode(rest), encode(hours.data), encode(days.data)
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.alerts.watch import Change, Watch
-from service.market.observed import PaymentRow
+from service.market.alerts.watch import FundingWatch, ZoneChange
+from service.market.models import PaymentRow
 from tests.market.zones import expected_changes
 
 START = 20_000 * DAY_MS
@@ -20,8 +20,8 @@ def paid(rates: Sequence[float], start_ms: int = START) -> list[PaymentRow]:
     return [(start_ms + hour * HOUR_MS, rate, 1.0) for hour, rate in enumerate(rates)]
 
 
-def changes(rates: Sequence[float], through_ms: int = 0) -> list[Change]:
-    return list(Watch(None, through_ms).pay(paid(rates)))
+def changes(rates: Sequence[float], through_ms: int = 0) -> list[ZoneChange]:
+    return list(FundingWatch(None, through_ms).pay(paid(rates)))
 
 
 def calm(hours: int = WEEK) -> list[float]:
@@ -35,7 +35,7 @@ walks = st.lists(rates, min_size=WEEK - 2, max_size=WEEK + 40)
 
 def test_a_rate_that_is_rare_and_dear_enters_a_zone_with_its_figures() -> None:
     (change,) = changes([*calm(), 0.0001])
-    assert change == Change(START + WEEK * HOUR_MS, None, "very-hot", 87.6, 100.0, 1.0)
+    assert change == ZoneChange(START + WEEK * HOUR_MS, None, "very-hot", 87.6, 100.0, 1.0)
 
 
 def test_a_rate_that_is_rare_but_no_dearer_than_the_default_enters_none() -> None:
@@ -52,7 +52,7 @@ def test_a_rate_is_ranked_among_those_before_it_and_not_with_itself() -> None:
 
 
 def test_what_is_older_than_thirty_days_no_longer_counts() -> None:
-    watch = Watch(None, 0)
+    watch = FundingWatch(None, 0)
     ever_hot = [0.0001 + hour * 1e-9 for hour in range(30 * 24)]
     list(watch.pay(paid(ever_hot)))
     watch.zone = None
@@ -65,13 +65,13 @@ def test_what_is_older_than_thirty_days_no_longer_counts() -> None:
 def test_payments_until_it_last_looked_are_ranked_within_and_not_judged() -> None:
     hot = [*calm(), 0.0001, 0.0001]
     assert changes(hot, through_ms=START + (WEEK + 1) * HOUR_MS) == []
-    watch = Watch("very-hot", START + (WEEK + 1) * HOUR_MS)
+    watch = FundingWatch("very-hot", START + (WEEK + 1) * HOUR_MS)
     list(watch.pay(paid(hot)))
     assert [change.before for change in watch.judge(START + (WEEK + 2) * HOUR_MS, 10.95, 1.0)] == ["very-hot"]
 
 
 def test_payments_that_are_told_twice_count_once() -> None:
-    watch = Watch(None, 0)
+    watch = FundingWatch(None, 0)
     once = paid([*calm(), 0.0001])
     assert len(list(watch.pay(once))) == 1
     assert list(watch.pay(once)) == []
@@ -98,9 +98,9 @@ def test_nothing_later_enters_what_was_found(walk: list[float], less: int) -> No
 @given(walks, st.integers(0, WEEK + 40))
 def test_stopping_and_starting_again_with_the_zone_changes_nothing(walk: list[float], at: int) -> None:
     rows = paid(walk)
-    first = Watch(None, 0)
+    first = FundingWatch(None, 0)
     before = list(first.pay(rows[:at]))
-    after = list(Watch(first.zone, first.through_ms).pay(rows))
+    after = list(FundingWatch(first.zone, first.through_ms).pay(rows))
     assert before + after == changes(walk)
 
 
@@ -109,7 +109,7 @@ def test_stopping_and_starting_again_with_the_zone_changes_nothing(walk: list[fl
 @given(st.lists(st.floats(0, 1.0), min_size=1, max_size=200), st.sampled_from([1, -1]))
 def test_a_rate_that_hovers_around_a_threshold_fires_once(steps: list[float], side: int) -> None:
     """Anywhere between the quarter it must leave and the rank of what is stricter."""
-    watch = Watch(None, START + 30 * DAY_MS)
+    watch = FundingWatch(None, START + 30 * DAY_MS)
     list(watch.pay(paid([side * (hour * 1e-7) for hour in range(24 * 30)])))
     at_ms = START + 30 * DAY_MS - HOUR_MS
     entry_apr = side * 720 * 1e-7 * 0.98 * 8760 * 100
@@ -123,7 +123,7 @@ def test_a_rate_that_hovers_around_a_threshold_fires_once(steps: list[float], si
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(10.96, 43.8), min_size=1, max_size=200))
 def test_a_rate_that_hovers_around_twice_the_default_fires_once_however_rare_it_is(aprs: list[float]) -> None:
-    watch = Watch(None, START + 30 * DAY_MS)
+    watch = FundingWatch(None, START + 30 * DAY_MS)
     list(watch.pay(paid([hour * 1e-9 for hour in range(24 * 30)])))
     at_ms = START + 30 * DAY_MS - HOUR_MS
     found = [change for minute, apr in enumerate([22.0, *aprs]) for change in watch.judge(at_ms + minute, apr, 1.0)]
@@ -134,7 +134,7 @@ def test_payments_that_are_taken_at_once_and_not_judged_count_as_if_they_came_on
     rates = [*calm(30 * 24), *[0.0001, DEFAULT, 0.0001] * 8]
     rows = paid(rates)
     through_ms = rows[29 * 24][0]
-    at_once, one_by_one = Watch(None, through_ms), Watch(None, through_ms)
+    at_once, one_by_one = FundingWatch(None, through_ms), FundingWatch(None, through_ms)
     expected = [change for row in rows for change in one_by_one.pay([row])]
     assert expected
     assert list(at_once.pay(rows)) == expected

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from service.market.fallback import BinanceFallback
-from service.market.observed import Bar, Quote
+from service.market.models import Bar, Quote
 from service.market.sources import binance
-from service.market.sources.binance import CONFIRM_S, WEIGHT_PER_MINUTE, Binance, Contract, Mark
+from service.market.sources.binance import CONFIRM_S, WEIGHT_PER_MINUTE, Binance, Contract, MarkPrice
 from service.units import Interval
 from service.upstream.budget import SHARE
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.binance_venue import BinanceVenue, contract, kline, open_binance
@@ -120,9 +120,33 @@ async def test_marks_hold_price_funding_and_the_day(venue: BinanceVenue, source:
     marks = await source.marks()
     assert marks.observed_ms == START_MS
     assert marks.rows == {
-        "BTCUSDT": Mark(118_000.1, -0.00012, 80.0, 5_000.5),
-        "BTCUSDT_250926": Mark(118_500.0, None, 80.0, 5_000.5),
+        "BTCUSDT": MarkPrice(118_000.1, -0.00012, 80.0, 5_000.5),
+        "BTCUSDT_250926": MarkPrice(118_500.0, None, 80.0, 5_000.5),
     }
+
+
+@pytest.mark.parametrize(
+    ("base", "ticker", "units"),
+    [
+        ("1000PEPE", "PEPE", 1_000),
+        ("1000000MOG", "MOG", 1_000_000),
+        ("1MBABYDOGE", "BABYDOGE", 1_000_000),
+        ("1INCH", "1INCH", 1),
+    ],
+)
+async def test_prices_and_volumes_are_those_of_one_coin(
+    venue: BinanceVenue, source: Binance, clock: FakeClock, base: str, ticker: str, units: int
+) -> None:
+    open_ms, symbol = START_MS - 2 * HOUR_MS, f"{base}USDT"
+    venue.trade(base, "100.0")
+    venue.klines[symbol, "1h"] = [kline(open_ms // HOUR_MS * HOUR_MS, 100.0)]
+    assert (await source.contracts())[symbol].base == ticker
+    mark = (await source.marks()).rows[symbol]
+    assert (mark.price, mark.prev_price, mark.volume_usd) == (100.0 / units, 80.0 / units, 5_000.5)
+    await source.bars(symbol, "1h", open_ms // HOUR_MS * HOUR_MS)
+    await clock.advance(CONFIRM_S)
+    (bar,) = (await source.bars(symbol, "1h", open_ms // HOUR_MS * HOUR_MS)).bars
+    assert (bar.high, bar.close, bar.volume) == (102.0 / units, 100.0 / units, 10.5 * units)
 
 
 async def test_a_contract_whose_price_stands_still_or_is_none_is_left_out(venue: BinanceVenue, source: Binance) -> None:
@@ -135,7 +159,7 @@ async def test_a_contract_whose_price_stands_still_or_is_none_is_left_out(venue:
 async def test_prices_do_without_the_day_where_it_cannot_be_had(venue: BinanceVenue, source: Binance) -> None:
     venue.trade("BTC", "100.0")
     venue.silent = {"ticker/24hr"}
-    assert (await source.marks()).rows == {"BTCUSDT": Mark(100.0, 0.0001, None, None)}
+    assert (await source.marks()).rows == {"BTCUSDT": MarkPrice(100.0, 0.0001, None, None)}
 
 
 async def test_an_observation_is_never_dated_after_its_receipt(

@@ -8,13 +8,12 @@ import pytest
 from aiohttp import web
 
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.market.categories.backlog import AGAIN_MS, FIRST, WAIT_S
-from service.market.categories.gecko import known_coins, known_members
-from service.market.categories.refresh import CATEGORIES_EVERY_S
-from service.market.loops import keep_doing
-from service.market.sources.coingecko import REFRESH_S, Cap
+from service.market.categories.documents import known_coins, known_members
+from service.market.categories.refresh import CATEGORIES_EVERY_S, FIRST, REREAD_AFTER_MS, WAIT_S
+from service.market.sources.coingecko import REFRESH_S, PastCap
+from service.scheduler import run_forever
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.gecko import KEYLESS, Gecko, open_gecko, rows
 from tests.upstream.faults import Fault, answer, hang, html, not_a_number, reset, too_many
@@ -42,7 +41,7 @@ async def test_every_coin_of_the_venue_is_told_from_those_that_share_its_ticker(
     await gecko.refresh.round()
     found = gecko.identities()
     assert found.keys() == few_asked.keys() - UNKNOWN_THERE
-    assert (found["ONE"], found["KPEPE"], found["DOGE"], found["S"], found["IP"], found["GAS"]) == (
+    assert (found["ONE"], found["PEPE"], found["DOGE"], found["S"], found["IP"], found["GAS"]) == (
         "harmony", "pepe", "dogecoin", "sonic-3", "story-2", "gas"
     )  # fmt: skip
     assert not {"one-token", "kpepe-real", "pepe-2", "t-token", "tether"} & set(found.values())
@@ -54,7 +53,7 @@ async def test_a_coin_nobody_can_be_told_to_be_is_logged_once(gecko: Gecko, capl
         await gecko.refresh.round()
         await gecko.clock.advance(REFRESH_S)
         await gecko.refresh.round()
-    said = [record for record in caplog.records if "CoinGecko is not known to have" in record.message]
+    said = [record for record in caplog.records if "No CoinGecko coin matches" in record.message]
     assert [vars(record)["coins"] for record in said] == [["T"]]
 
 
@@ -77,7 +76,7 @@ async def test_coins_and_categories_are_asked_for_every_five_minutes_and_the_res
     assert len(gecko.paths) == 3
     assert gecko.paths[-1] == "/coins/categories"
     gecko.paths.clear()
-    await gecko.clock.advance(AGAIN_MS / 1_000 - REFRESH_S)
+    await gecko.clock.advance(REREAD_AFTER_MS / 1_000 - REFRESH_S)
     gecko.look()
     few(gecko, "BTC", "ETH")
     for _ in range(CATEGORIES + 4):
@@ -88,7 +87,7 @@ async def test_coins_and_categories_are_asked_for_every_five_minutes_and_the_res
 async def test_large_categories_come_first_then_the_most_traded_coins_pasts_then_the_other_categories(
     gecko: Gecko, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.market.categories.backlog.FIRST", 2)
+    monkeypatch.setattr("service.market.categories.refresh.FIRST", 2)
     few(gecko, "ETH", "BTC")
     await gecko.refresh.round()
     order = [path.split("?")[0] if "chart" in path else path.split("&")[1] for path in gecko.paths[3:]]
@@ -119,9 +118,9 @@ async def test_what_was_read_longest_ago_is_read_again_first(gecko: Gecko) -> No
 
 
 async def test_members_are_kept_that_have_tickers_of_the_venue(gecko: Gecko) -> None:
-    few(gecko, "BTC", "ETH", "KPEPE", "DOGE")
+    few(gecko, "BTC", "ETH", "PEPE", "DOGE")
     await gecko.refresh.round()
-    members = known_members(gecko.drawers.members.now)
+    members = known_members(gecko.documents.members.current)
     assert members["stablecoins"].ids == frozenset()
     assert members["meme"].ids == {"dogecoin", "pepe", "pepe-2", "binance-peg-dogecoin"}
     assert members["layer-1"].ids == {"bitcoin", "ethereum"}
@@ -141,7 +140,7 @@ async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: Fake
             return None
 
         gecko.replay.interceptor = count
-        loop = asyncio.create_task(keep_doing("categories", gecko.refresh.round, CATEGORIES_EVERY_S, clock))
+        loop = asyncio.create_task(run_forever("categories", gecko.refresh.round, CATEGORIES_EVERY_S, clock))
         async with asyncio.timeout(60):
             while clock.monotonic() < 2 * HOUR_S:
                 await asyncio.sleep(0.001)
@@ -159,7 +158,7 @@ async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: Fake
     assert len([path for path in by_path if "market_chart" in path]) == 2 * len(gecko.identities()) > 140
     assert 120 < len(first) <= 240
     assert max(sum(at_s <= other < at_s + 60 for other in times) for at_s in times) <= 0.8 * KEYLESS
-    assert len(known_members(gecko.drawers.members.now)) == CATEGORIES
+    assert len(known_members(gecko.documents.members.current)) == CATEGORIES
     assert len(times) - len(first) < len(first)
 
 
@@ -168,10 +167,10 @@ async def test_members_are_stored_as_they_come_where_that_takes_long(clock: Fake
         few(gecko, "BTC")
         round_ = asyncio.create_task(gecko.refresh.round())
         async with asyncio.timeout(20):
-            while not known_members(gecko.drawers.members.now):
+            while not known_members(gecko.documents.members.current):
                 await asyncio.sleep(0.001)
                 await clock.advance(1)
-        assert len(known_members(gecko.drawers.members.now)) < CATEGORIES
+        assert len(known_members(gecko.documents.members.current)) < CATEGORIES
         round_.cancel()
         await asyncio.gather(round_, return_exceptions=True)
 
@@ -197,7 +196,7 @@ async def test_a_coin_outside_the_largest_is_found_in_a_category_and_then_asked_
     await gecko.clock.advance(REFRESH_S)
     await gecko.refresh.round()
     assert gecko.asked("ids=") == ["/coins/markets?vs_currency=usd&ids=notcoin&per_page=250"]
-    assert known_coins(gecko.drawers.coins.now)["NOT"].seen_ms == START_MS + REFRESH_S * 1_000
+    assert known_coins(gecko.documents.coins.current)["NOT"].seen_ms == START_MS + REFRESH_S * 1_000
 
 
 async def test_a_coin_of_another_history_is_not_known_in_this_one(gecko: Gecko) -> None:
@@ -262,19 +261,19 @@ async def test_a_failing_coingecko_leaves_the_last_good_values_and_says_how_it_f
 ) -> None:
     few(gecko, "BTC", "ETH")
     await gecko.refresh.round()
-    before = [drawer.now.value for drawer in gecko.drawers]
+    before = [document.current.value for document in gecko.documents]
     gecko.faults.next = fault
     await gecko.clock.advance(REFRESH_S)
     with pytest.raises(UpstreamError):
         await gecko.refresh.round()
-    assert [drawer.now.value for drawer in gecko.drawers] == before
-    assert gecko.drawers.coins.now.failure is not None
-    assert gecko.drawers.categories.now.failure is not None
-    assert gecko.drawers.coins.now.failure.at_ms == gecko.clock.now_ms()
+    assert [document.current.value for document in gecko.documents] == before
+    assert gecko.documents.coins.current.failure is not None
+    assert gecko.documents.categories.current.failure is not None
+    assert gecko.documents.coins.current.failure.at_ms == gecko.clock.now_ms()
     gecko.faults.next = None
     await gecko.clock.advance(60)
     await gecko.refresh.round()
-    assert [drawer.now.failure for drawer in gecko.drawers] == [None, None, None]
+    assert [document.current.failure for document in gecko.documents] == [None] * 4
 
 
 async def test_an_answer_that_never_comes_is_given_up(clock: FakeClock, database: Database) -> None:
@@ -283,7 +282,7 @@ async def test_an_answer_that_never_comes_is_given_up(clock: FakeClock, database
         with pytest.raises(UpstreamError) as caught:
             await gecko.refresh.round()
         assert caught.value.upstream_status is None
-        assert gecko.drawers.coins.now.failure is not None
+        assert gecko.documents.coins.current.failure is not None
 
 
 async def test_after_a_429_nothing_is_asked_until_the_time_it_named(gecko: Gecko) -> None:
@@ -292,9 +291,12 @@ async def test_after_a_429_nothing_is_asked_until_the_time_it_named(gecko: Gecko
     with pytest.raises(UpstreamError) as caught:
         await gecko.refresh.round()
     assert caught.value.retry_after_s == 600
-    assert gecko.drawers.coins.now.failure is not None
-    assert (gecko.drawers.coins.now.failure.status, gecko.drawers.coins.now.failure.body) == (429, "slow down")
-    assert gecko.drawers.categories.now.failure is None
+    assert gecko.documents.coins.current.failure is not None
+    assert (gecko.documents.coins.current.failure.status, gecko.documents.coins.current.failure.body) == (
+        429,
+        "slow down",
+    )
+    assert gecko.documents.categories.current.failure is None
     gecko.faults.next = None
     await gecko.clock.advance(599)
     with pytest.raises(UpstreamError):
@@ -310,13 +312,13 @@ async def test_a_429_in_the_backlog_ends_the_round_and_keeps_what_was_read(gecko
     gecko.broken["category=meme"] = answer_of(429, Retry_After="30")
     with pytest.raises(UpstreamError):
         await gecko.refresh.round()
-    read = known_members(gecko.drawers.members.now)
+    read = known_members(gecko.documents.members.current)
     assert 0 < len(read) < CATEGORIES
     assert gecko.asked("category=")[-1].split("&")[1] == "category=meme"
     gecko.broken.clear()
     await gecko.clock.advance(30)
     await gecko.refresh.round()
-    assert len(known_members(gecko.drawers.members.now)) == CATEGORIES
+    assert len(known_members(gecko.documents.members.current)) == CATEGORIES
 
 
 async def test_one_page_that_fails_leaves_the_other_and_the_categories(gecko: Gecko) -> None:
@@ -325,9 +327,9 @@ async def test_one_page_that_fails_leaves_the_other_and_the_categories(gecko: Ge
     with pytest.raises(UpstreamError):
         await gecko.refresh.round()
     assert gecko.identities() == {"BTC": "bitcoin"}
-    assert gecko.drawers.coins.now.failure is not None
-    assert gecko.drawers.categories.now.failure is None
-    assert len(known_members(gecko.drawers.members.now)) == 1
+    assert gecko.documents.coins.current.failure is not None
+    assert gecko.documents.categories.current.failure is None
+    assert len(known_members(gecko.documents.members.current)) == 1
 
 
 async def test_a_list_that_keeps_failing_does_not_hold_up_the_backlog(gecko: Gecko) -> None:
@@ -346,7 +348,7 @@ async def test_a_piece_that_fails_is_left_alone_for_an_hour_and_the_rest_is_read
     few(gecko, "BTC", "ETH")
     gecko.broken |= {"category=oracle": answer_of(404), "bitcoin/market_chart": answer_of(404)}
     await gecko.refresh.round()
-    assert len(known_members(gecko.drawers.members.now)) == CATEGORIES - 1
+    assert len(known_members(gecko.documents.members.current)) == CATEGORIES - 1
     assert (await gecko.caps.read_times("test")).keys() == {"ethereum"}
     gecko.broken.clear()
     gecko.paths.clear()
@@ -376,16 +378,16 @@ async def test_a_category_that_is_no_more_is_forgotten(gecko: Gecko) -> None:
     gecko.look()
     few(gecko, "BTC")
     await gecko.refresh.round()
-    assert known_members(gecko.drawers.members.now).keys() == {"oracle"}
+    assert known_members(gecko.documents.members.current).keys() == {"oracle"}
 
 
 async def test_what_was_stored_survives_a_restart_and_is_not_asked_for_again(gecko: Gecko) -> None:
     few(gecko, "BTC")
     await gecko.refresh.round()
-    before = [drawer.now.value for drawer in gecko.drawers]
+    before = [document.current.value for document in gecko.documents]
     gecko.restart()
-    await gecko.shelf.follow()
-    assert [drawer.now.value for drawer in gecko.drawers] == before
+    await gecko.document_store.refresh()
+    assert [document.current.value for document in gecko.documents] == before
     gecko.paths.clear()
     await gecko.refresh.round()
     assert len(gecko.paths) == 3
@@ -395,14 +397,14 @@ async def test_another_history_is_read_anew_and_the_old_one_stands_until_then(ge
     few(gecko, "BTC")
     await gecko.refresh.round()
     gecko.origin = "tomorrow"
-    assert len(known_members(gecko.drawers.members.now)) == CATEGORIES
+    assert len(known_members(gecko.documents.members.current)) == CATEGORIES
     assert await gecko.past.near("BTC", START_MS - DAY_MS) is None
     gecko.paths.clear()
     seen: list[int] = []
-    gecko.drawers.members.on_change(lambda kept: seen.append(len(known_members(kept))))
+    gecko.documents.members.on_change(lambda current: seen.append(len(known_members(current))))
     await gecko.refresh.round()
     assert len(gecko.paths) == 3 + CATEGORIES + 2
-    assert {drawer.now.origin for drawer in gecko.drawers} == {"tomorrow"}
+    assert {document.current.origin for document in gecko.documents} == {"tomorrow"}
     assert set(seen) == {CATEGORIES}
     assert await gecko.past.near("BTC", START_MS - DAY_MS) is not None
 
@@ -417,41 +419,41 @@ async def test_an_answer_that_comes_while_the_history_changes_is_dropped(gecko: 
 
     gecko.faults.next = change  # type: ignore[assignment]
     await gecko.refresh.round()
-    after = {"page=2": 0, "/coins/categories": 1, "category=": 2, "days=42": 3}[
+    after = {"page=2": 0, "/coins/categories": 2, "category=": 3, "days=42": 4}[
         at
     ]  # members are kept before a past is read
-    assert [drawer.now.origin for drawer in gecko.drawers].count("test") == after
-    assert "tomorrow" not in {drawer.now.origin for drawer in gecko.drawers}
+    assert [document.current.origin for document in gecko.documents].count("test") == after
+    assert "tomorrow" not in {document.current.origin for document in gecko.documents}
     assert await gecko.caps.read_times("test") == await gecko.caps.read_times("tomorrow") == {}
 
 
 async def test_past_market_caps_are_by_the_hour_for_weeks_and_by_the_day_for_a_year(gecko: Gecko) -> None:
-    few(gecko, "BTC", "KPEPE")
+    few(gecko, "BTC", "PEPE")
     await gecko.refresh.round()
     hourly = await gecko.past.near("BTC", START_MS - 24 * HOUR_MS + 7)
     assert hourly is not None
     assert hourly.at_ms == START_MS - 24 * HOUR_MS
-    daily = await gecko.past.near("KPEPE", START_MS - 200 * DAY_MS - 12 * HOUR_MS)
+    daily = await gecko.past.near("PEPE", START_MS - 200 * DAY_MS - 12 * HOUR_MS)
     assert daily is not None
     assert daily.at_ms == START_MS - 200 * DAY_MS - 12 * HOUR_MS
-    assert await gecko.past.near("KPEPE", START_MS - 200 * DAY_MS) is None
+    assert await gecko.past.near("PEPE", START_MS - 200 * DAY_MS) is None
     assert await gecko.past.near("BTC", START_MS - 400 * DAY_MS) is None
     assert await gecko.past.near("T", START_MS) is None
     now = await gecko.past.near("BTC", START_MS)
     assert now is not None
-    assert now.market_cap == known_coins(gecko.drawers.coins.now)["BTC"].market_cap
+    assert now.market_cap == known_coins(gecko.documents.coins.current)["BTC"].market_cap
 
 
 async def test_a_coins_past_is_replaced_whole_and_another_historys_goes(gecko: Gecko) -> None:
     caps = gecko.caps
-    await caps.put("one", "bitcoin", [Cap(0, 1.0, None), Cap(HOUR_MS, None, 2.0)], START_MS)
-    await caps.put("one", "ethereum", [Cap(0, 3.0, 4.0)], START_MS)
-    assert await caps.near("one", "bitcoin", HOUR_MS // 2) == Cap(0, 1.0, None)
-    assert await caps.near("one", "bitcoin", HOUR_MS // 2 + 1) == Cap(HOUR_MS, None, 2.0)
+    await caps.put("one", "bitcoin", [PastCap(0, 1.0, None), PastCap(HOUR_MS, None, 2.0)], START_MS)
+    await caps.put("one", "ethereum", [PastCap(0, 3.0, 4.0)], START_MS)
+    assert await caps.near("one", "bitcoin", HOUR_MS // 2) == PastCap(0, 1.0, None)
+    assert await caps.near("one", "bitcoin", HOUR_MS // 2 + 1) == PastCap(HOUR_MS, None, 2.0)
     assert await caps.near("one", "bitcoin", 2 * HOUR_MS + 1) is None
     assert await caps.near("two", "bitcoin", 0) is None
-    await caps.put("one", "bitcoin", [Cap(5, 9.0, None)], START_MS + 1)
-    assert await caps.near("one", "bitcoin", 0) == Cap(5, 9.0, None)
+    await caps.put("one", "bitcoin", [PastCap(5, 9.0, None)], START_MS + 1)
+    assert await caps.near("one", "bitcoin", 0) == PastCap(5, 9.0, None)
     assert await caps.read_times("one") == {"bitcoin": START_MS + 1, "ethereum": START_MS}
     await caps.put("two", "bitcoin", [], START_MS + 2)
     assert await caps.read_times("one") == {}

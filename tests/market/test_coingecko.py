@@ -10,17 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.sources.coingecko import (
-    CATEGORIES,
-    CHART,
-    DAILY_DAYS,
-    HOURLY_DAYS,
-    MARKETS,
-    Cap,
-    plain_text,
-)
+from service.market.sources.coingecko import CATEGORIES, CHART, DAILY_DAYS, HOURLY_DAYS, MARKETS, PastCap, plain_text
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.gecko import Gecko, open_gecko, rows
 from tests.market.recordings import DATA, needs_recordings
@@ -136,7 +128,7 @@ async def test_figures_that_cannot_be_are_unknown(gecko: Gecko) -> None:
     )
     assert [(row.market_cap, row.volume_24h) for row in await gecko.source.categories()] == [(None, None), (1e9, None)]
     gecko.faults.next = answer(200, b'{"market_caps":[[1000,1e30],[2000,5]],"total_volumes":[[1000,7],[2000,-7]]}')
-    assert await gecko.source.caps("a", 365) == [Cap(1000, None, 7), Cap(2000, 5, None)]
+    assert await gecko.source.caps("a", 365) == [PastCap(1000, None, 7), PastCap(2000, 5, None)]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", '"1.0"', "-1e301", "true", "[]"])
@@ -155,7 +147,7 @@ async def test_a_chart_joins_market_caps_and_volumes_by_time(gecko: Gecko) -> No
     }
     gecko.faults.next = answer(200, json.dumps(chart).encode())
     assert await gecko.source.caps("bitcoin", DAILY_DAYS) == [
-        Cap(START_MS - 2, 4.0, None), Cap(START_MS - 1, None, None), Cap(START_MS, 5.0, 2.0)
+        PastCap(START_MS - 2, 4.0, None), PastCap(START_MS - 1, None, None), PastCap(START_MS, 5.0, 2.0)
     ]  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.conclusions.concluded import CONCLUSIONS
-from service.market.observed import Bar, Quote, Quotes
-from service.market.series import Days, read_days
+from service.market.daily_report.models import DAILY_REPORT
+from service.market.models import Bar, Quote, Quotes
+from service.market.series import ClosedDays, read_days
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
 
 DAY = 20_000
@@ -14,7 +15,7 @@ HOURS = 24
 
 
 def quotes(*coins: str, delisted: tuple[str, ...] = ()) -> Quotes:
-    return Quotes(1_000, [Quote(coin, coin.upper(), 1.0, 2.0, 1_000, 0.0, 1_000) for coin in coins], delisted)
+    return Quotes(1_000, [Quote(coin, canonical(coin), 1.0, 2.0, 1_000, 0.0, 1_000) for coin in coins], delisted)
 
 
 def bar(day: int) -> Bar:
@@ -33,7 +34,7 @@ async def claimed(store: MarketStore) -> MarketStore:
     return store
 
 
-async def days(database: Database, until: int = DAY + 9) -> Days:
+async def days(database: Database, until: int = DAY + 9) -> ClosedDays:
     return await database.inspect(lambda connection: read_days(connection, until * DAY_MS))
 
 
@@ -46,7 +47,7 @@ async def summed(store: MarketStore, database: Database) -> dict[str, list[tuple
 
 async def test_an_empty_store_holds_no_history(store: MarketStore, database: Database) -> None:
     assert await store.held() is None
-    assert await days(database) == Days(None, [], {}, {})
+    assert await days(database) == ClosedDays(None, [], {}, {})
 
 
 async def test_days_of_all_coins_that_were_ever_listed_are_read_up_to_a_midnight(
@@ -56,10 +57,10 @@ async def test_days_of_all_coins_that_were_ever_listed_are_read_up_to_a_midnight
         await claimed.put_bars("one", coin, [bar(DAY), bar(DAY + 1), bar(DAY + 2), bar(DAY + 3)], (DAY + 2) * DAY_MS)
     found = await days(database, DAY + 2)
     assert await claimed.held() == found.origin == "one"
-    assert [(coin.symbol, coin.listed) for coin in found.coins] == [("BTC", True), ("MATIC", False), ("KPEPE", True)]
-    two = [(DAY, 2.0, 4.0, 1.0, 3.0, 10.0), (DAY + 1, 2.0, 4.0, 1.0, 3.0, 10.0)]
-    assert found.bars == {"BTC": two, "MATIC": two}
-    assert [row[0] for row in (await days(database)).bars["BTC"]] == [DAY, DAY + 1, DAY + 2]
+    assert [(coin.symbol, coin.listed) for coin in found.coins] == [("BTC", True), ("MATIC", False), ("PEPE", True)]
+    two = [(day * DAY_MS, 2.0, 4.0, 1.0, 3.0, 10.0) for day in (DAY, DAY + 1)]
+    assert {coin: list(bars.with_volumes()) for coin, bars in found.bars.items()} == {"BTC": two, "MATIC": two}
+    assert [row[0] // DAY_MS for row in (await days(database)).bars["BTC"]] == [DAY, DAY + 1, DAY + 2]
 
 
 async def test_a_payment_at_midnight_pays_for_the_day_that_ends_then(claimed: MarketStore, database: Database) -> None:
@@ -118,7 +119,7 @@ async def test_many_coins_are_summed_a_few_at_a_time(
 
 async def test_a_history_is_published_through_its_own_last_conclusions(store: MarketStore, database: Database) -> None:
     assert await store.published_through("one") is None
-    row = (CONCLUSIONS, "one", 1, DAY * DAY_MS)
+    row = (DAILY_REPORT, "one", 1, DAY * DAY_MS)
     await database.write(
         lambda connection: (
             connection.execute(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.market.plausibility_rules import Reason
-from service.upstream.failure import UpstreamError
+from service.market.plausibility.rules import RejectReason
+from service.upstream.failures import UpstreamError
 from tests.market.parts import Parts
 from tests.market.test_quarantine import PRICES, begin, reasons, rounds, row, show, stale
 from tests.upstream.faults import answer
@@ -23,7 +23,7 @@ async def drift(parts: Parts, factor: float, times: int) -> None:
 async def test_a_slow_drift_away_from_the_second_venue_is_held_back(parts: Parts, factor: float) -> None:
     await begin(parts, second=True)
     await drift(parts, factor, 6)
-    assert reasons(parts) == {Reason.PRICE_SECOND_VENUE}
+    assert reasons(parts) == {RejectReason.PRICE_SECOND_VENUE}
     await drift(parts, factor, 24)
     assert parts.risk("C7").price == pytest.approx(PRICES["C7"], rel=0.041)
     assert stale(parts, "C7")

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS
-from service.upstream.socket import open_socket
+from service.upstream.websocket import open_socket
 from tests.fakes.clock import FakeClock
 from tests.market.recordings import DATA, needs_recordings
 from tests.upstream.conftest import listening

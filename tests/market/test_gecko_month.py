@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 from service.clock import DAY_MS, SECOND_MS, parse_iso
-from service.market.categories.month import CALLS, FIRST_FILL, GeckoCalls, MonthlyCalls
-from service.market.shelf import Shelf
+from service.market.categories.documents import CALLS, FIRST_FILL, GeckoCalls, MonthlyCalls
 from service.market.sources.coingecko import KEYED_REFRESH_S, REFRESH_S, CoinGecko
 from service.settings import Secret, Settings
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.storage.documents import DocumentStore
+from service.upstream.failures import UpstreamError
 from service.upstream.session import open_session
-from service.wiring.venues import KEYED_PER_MONTH, open_upstreams
+from service.wiring.upstreams import KEYED_PER_MONTH, open_upstreams
 from tests.fakes.clock import FakeClock
 
 NOVEMBER = parse_iso("2026-11-01T00:00:00.000Z")
@@ -21,9 +21,9 @@ PLANNED = 9_000
 
 async def opened(database: Database, clock: FakeClock, most: int | None = KEYED_PER_MONTH) -> MonthlyCalls:
     """The budget as a process that starts finds it."""
-    shelf = Shelf(database)
-    budget = MonthlyCalls(clock, shelf.drawer(CALLS, GeckoCalls), most)
-    await shelf.follow()
+    document_store = DocumentStore(database)
+    budget = MonthlyCalls(clock, document_store.document(CALLS, GeckoCalls), most)
+    await document_store.refresh()
     return budget
 
 
@@ -59,13 +59,13 @@ async def test_a_month_of_calls_is_spread_and_never_overspent_also_over_restarts
 @pytest.mark.promise("coingecko.month")
 async def test_a_month_whose_calls_are_spent_is_waited_for_to_its_end(database: Database) -> None:
     clock = FakeClock(parse_iso("2026-12-31T00:00:00.000Z"))
-    shelf = Shelf(database)
-    drawer = shelf.drawer(CALLS, GeckoCalls)
-    await drawer.put("live", GeckoCalls("2026-12", PLANNED), None)
+    document_store = DocumentStore(database)
+    document = document_store.document(CALLS, GeckoCalls)
+    await document.put("live", GeckoCalls("2026-12", PLANNED), None)
     with pytest.raises(UpstreamError) as refused:
-        await MonthlyCalls(clock, drawer, KEYED_PER_MONTH).take()
+        await MonthlyCalls(clock, document, KEYED_PER_MONTH).take()
     assert refused.value.retry_after_s == DAY_MS / SECOND_MS
-    assert refused.value.body == "9000 of this month's 9000 calls are made; the next is due in 86400 s"
+    assert refused.value.body == "9000 of this month's 9000 calls are made. The next is due in 86400 s."
 
 
 async def test_without_a_key_no_month_is_counted(database: Database) -> None:

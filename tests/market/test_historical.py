@@ -6,14 +6,15 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
-from service.market.categories.caps import CapStore, PastCaps
-from service.market.desk import MarketDesk
-from service.market.historical import HistoricalDesk
-from service.market.observed import Bar, Failure, Quote, Quotes
+from service.market.categories.documents import CapStore, PastCaps
+from service.market.historical import HistoricalService
+from service.market.models import Bar, Quote, Quotes
 from service.market.samples import Sample, SampleStore
-from service.market.sources.coingecko import Cap, GeckoCoin
+from service.market.service import MarketService
+from service.market.sources.coingecko import GeckoCoin, PastCap
 from service.market.store import MarketStore
 from service.storage.database import Database
+from service.storage.documents import FetchFailure
 from service.units import Interval
 from service.wire.envelope import Answer
 from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint
@@ -32,16 +33,18 @@ class Past:
     def __init__(self, database: Database, clock: FakeClock) -> None:
         self.clock = clock
         self.store = MarketStore(database)
-        self.market = MarketDesk(clock)
+        self.market = MarketService(clock)
         self.samples = SampleStore(database)
         self.caps = CapStore(database)
         self.worth: dict[str, GeckoCoin] = {}
-        past = PastCaps(self.caps, lambda: "one", lambda: {"KPEPE": "pepe"})
-        self.desk = HistoricalDesk(clock, database, self.market, self.samples, past, lambda: self.worth, series_loading)
+        past = PastCaps(self.caps, lambda: "one", lambda: {"PEPE": "pepe"})
+        self.desk = HistoricalService(
+            clock, database, self.market, self.samples, past, lambda: self.worth, series_loading
+        )
 
     async def show(self, price: float = 200.0) -> None:
         now_ms = self.clock.now_ms()
-        quote = Quote("kPEPE", "KPEPE", 1e6, price, now_ms, 0.0000125, now_ms, open_interest=1234.5678)
+        quote = Quote("kPEPE", "PEPE", 1e6, price, now_ms, 0.0000125, now_ms, open_interest=1234.5678)
         await self.store.put_quotes("one", Quotes(now_ms, [quote]))
         self.market.show(await self.store.snapshot())
 
@@ -77,7 +80,7 @@ async def past(database: Database, clock: FakeClock) -> Past:
 @pytest.mark.promise("historical.payload", "historical.parameters")
 async def test_the_series_is_the_last_closed_bars_and_at_is_the_first_of_them(past: Past) -> None:
     said = await past.ask(24)
-    assert (said.symbol, said.count, said.unit) == ("KPEPE", 24, "h")
+    assert (said.symbol, said.count, said.unit) == ("PEPE", 24, "h")
     assert [point.t for point in said.series] == [iso(START_MS - back * HOUR_MS) for back in range(23, -1, -1)]
     assert [point.priceUSD for point in said.series] == [100.0 + back for back in range(23, -1, -1)]
     assert said.series[-1] == HistoricalPoint(iso(START_MS), 100.0, 1000.0, None)
@@ -135,8 +138,8 @@ async def test_a_bar_that_is_missing_is_left_out_and_not_replaced_by_its_neighbo
 
 async def test_a_bars_funding_is_the_mean_of_what_was_paid_for_its_hours(past: Past) -> None:
     day = [(TODAY_MS - (23 - hour) * HOUR_MS, hour * 0.000001, 1.0) for hour in range(24)]
-    around = [(TODAY_MS - DAY_MS, 1.0, 1.0), (TODAY_MS + HOUR_MS, 1.0, 1.0)]
-    await past.store.put_payments("one", "kPEPE", [*day, *around])
+    baseline = [(TODAY_MS - DAY_MS, 1.0, 1.0), (TODAY_MS + HOUR_MS, 1.0, 1.0)]
+    await past.store.put_payments("one", "kPEPE", [*day, *baseline])
     expected = round(math.fsum(range(24)) / 24 * 0.000001 * 8760 * 100, 4)
     said = await past.ask(1, "d")
     assert said.at.fundingRate == said.series[0].fundingRate == expected
@@ -164,7 +167,7 @@ async def test_what_was_written_down_at_the_time_is_said_of_it(past: Past) -> No
 
 async def test_market_cap_and_volume_of_the_past_are_coingeckos_where_nothing_was_written_down(past: Past) -> None:
     at_ms = START_MS - 23 * HOUR_MS
-    await past.caps.put("one", "pepe", [Cap(at_ms + 30 * MINUTE_MS, 5e9, 6e8)], START_MS)
+    await past.caps.put("one", "pepe", [PastCap(at_ms + 30 * MINUTE_MS, 5e9, 6e8)], START_MS)
     said = await past.ask(24)
     assert (said.at.marketCap, said.at.volume) == (5e9, 6e8)
     await past.samples.put("one", at_ms, [Sample("kPEPE", None, 2.0, None, None)])
@@ -180,7 +183,7 @@ async def test_what_was_traded_in_a_day_is_the_sum_of_its_hours_where_all_of_the
 
 async def test_now_shows_the_latest_values_and_the_age_of_each_group(past: Past) -> None:
     seen_ms = START_MS - 2 * DAY_MS + 20 * MINUTE_MS
-    past.worth["KPEPE"] = GeckoCoin("pepe", "PEPE", "Pepe", 0.2, 8.123e9, 7e8, seen_ms)
+    past.worth["PEPE"] = GeckoCoin("pepe", "PEPE", "Pepe", 0.2, 8.123e9, 7e8, seen_ms)
     quoted = iso(past.clock.now_ms())
     assert (await past.ask()).now == FactsNow(200.0, 8.123e9, 7e8, 246913.56, 10.95, 1e6, quoted, iso(seen_ms))
     await past.clock.advance(1)
@@ -193,7 +196,7 @@ async def test_now_shows_the_latest_values_and_the_age_of_each_group(past: Past)
 async def test_the_time_of_now_is_that_of_the_older_of_price_and_funding(past: Past) -> None:
     shown_ms = past.clock.now_ms()
     await past.clock.advance(15)
-    funding = Quote("kPEPE", "KPEPE", 1e6, None, None, 0.0000125, past.clock.now_ms())
+    funding = Quote("kPEPE", "PEPE", 1e6, None, None, 0.0000125, past.clock.now_ms())
     await past.store.put_quotes("one", Quotes(past.clock.now_ms(), [funding]))
     past.market.show(await past.store.snapshot())
     answer = await past.answer()
@@ -211,8 +214,8 @@ async def test_what_is_too_old_to_be_said_of_now_is_null(past: Past) -> None:
 
 async def test_an_unknown_coin_is_told_with_candidates(past: Past) -> None:
     with pytest.raises(ServiceError) as caught:
-        await past.desk.historical(HistoricalQuery("PEPE"))
-    assert (caught.value.code, caught.value.details) == ("UNKNOWN_SYMBOL", {"candidates": ["KPEPE"]})
+        await past.desk.historical(HistoricalQuery("PEP"))
+    assert (caught.value.code, caught.value.details) == ("UNKNOWN_SYMBOL", {"candidates": ["PEPE"]})
 
 
 async def test_a_coin_without_bars_is_being_fetched(database: Database, clock: FakeClock) -> None:
@@ -224,15 +227,15 @@ async def test_a_coin_without_bars_is_being_fetched(database: Database, clock: F
     with pytest.raises(ServiceError) as caught:
         await fresh.ask()
     assert (caught.value.code, caught.value.headers["Retry-After"]) == ("UNAVAILABLE", "5")
-    assert "Hourly bars of KPEPE are not available yet" in caught.value.message
+    assert "Hourly bars of PEPE are not available yet" in caught.value.message
 
 
 async def test_a_coin_without_bars_tells_the_failure_of_its_venue(database: Database, clock: FakeClock) -> None:
     fresh = Past(database, clock)
     await fresh.show()
-    await fresh.store.put_failure(Failure(START_MS, 503, "down"))
+    await fresh.store.put_failure(FetchFailure(START_MS, 503, "down"))
     fresh.market.show(await fresh.store.snapshot())
     with pytest.raises(ServiceError) as caught:
         await fresh.ask(1, "d")
     assert caught.value.code == "UPSTREAM_5XX"
-    assert "daily bars of KPEPE" in caught.value.message
+    assert "daily bars of PEPE" in caught.value.message

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
-from service.market.categories.caps import CapStore, PastCaps
-from service.market.desk import MarketDesk
-from service.market.historical import HistoricalDesk
-from service.market.observed import Bar, Quote, Quotes
+from service.market.categories.documents import CapStore, PastCaps
+from service.market.historical import HistoricalService
+from service.market.models import Bar, Quote, Quotes
 from service.market.samples import SampleStore
+from service.market.service import MarketService
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.units import INTERVAL_MS, Interval
@@ -35,8 +35,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def desk(database: Database, clock: FakeClock) -> HistoricalDesk:
-    store, market = MarketStore(database), MarketDesk(clock)
+async def desk(database: Database, clock: FakeClock) -> HistoricalService:
+    store, market = MarketStore(database), MarketService(clock)
     quotes = [Quote(coin, coin, 1.0, float(closed(coin, "1h")[-1]["c"]), NOW_MS, 0.0, NOW_MS) for coin in COINS]
     await store.put_quotes("one", Quotes(NOW_MS, quotes))
     for coin in COINS:
@@ -47,7 +47,7 @@ async def desk(database: Database, clock: FakeClock) -> HistoricalDesk:
         await store.put_payments("one", coin, [row for row in paid if NOW_MS - 100 * DAY_MS < row[0] <= NOW_MS])
     market.show(await store.snapshot())
     past = PastCaps(CapStore(database), lambda: "one", dict)
-    return HistoricalDesk(clock, database, market, SampleStore(database), past, dict, series_loading)
+    return HistoricalService(clock, database, market, SampleStore(database), past, dict, series_loading)
 
 
 def fields(bar: dict[str, str]) -> dict[str, object]:
@@ -78,7 +78,7 @@ def paid_pct(coin: str, from_ms: int, through_ms: int) -> float | None:
     ("unit", "interval", "count"), [("h", "1h", 1000), ("h", "1h", 24), ("d", "1d", 1000), ("d", "1d", 30)]
 )
 async def test_the_past_of_real_coins_is_what_was_recorded(
-    desk: HistoricalDesk, coin: str, unit: str, interval: Interval, count: int
+    desk: HistoricalService, coin: str, unit: str, interval: Interval, count: int
 ) -> None:
     answer = await desk.historical(HistoricalQuery(coin, count, "h" if unit == "h" else "d"))
     said, step = answer.data, HOUR_MS if unit == "h" else DAY_MS

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
-from service.market.hourly import KEPT_MS, SPREAD_MS
-from service.market.observed import REACH_MS, Bar
-from service.market.patience import FIRST_WAIT_S
-from service.upstream.failure import UpstreamError
+from service.market.ingest.candles import FIRST_WAIT_S
+from service.market.ingest.hourly import KEPT_MS, SPREAD_MS
+from service.market.models import REACH_MS, Bar
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS
 from tests.market.parts import Parts
 from tests.market.venue import context, hour, payment
@@ -60,7 +60,7 @@ async def test_ninety_days_are_asked_for_at_first_the_most_traded_coin_first(par
 async def test_there_is_news_after_the_first_coin_and_after_a_round_that_brought_more(parts: Parts) -> None:
     await listed(parts, "BTC", "ETH", "SOL")
     seen: list[bool] = []
-    news = parts.funding.news.follow()
+    news = parts.funding.news.subscribe()
 
     async def look(request: object) -> None:
         seen.append(news.is_set())
@@ -101,12 +101,12 @@ async def test_coins_take_their_turns_over_half_an_hour(parts: Parts) -> None:
     await parts.hours.round()
     before = len(asked_hours(parts))
     await parts.clock.advance(3_600)
-    turns = []
+    transitions = []
     for _ in range(6):
         await parts.hours.round()
-        turns.append(len(asked_hours(parts)) - before)
+        transitions.append(len(asked_hours(parts)) - before)
         await parts.clock.advance(SPREAD_MS / SECOND_MS / 6)
-    assert turns == [1, 2, 3, 4, 5, 6]
+    assert transitions == [1, 2, 3, 4, 5, 6]
     assert [coin for coin, _ in asked_hours(parts)[before:]] == coins
 
 

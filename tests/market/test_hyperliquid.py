@@ -17,7 +17,7 @@ from service.market.sources import hyperliquid
 from service.market.sources import hyperliquid_wire as wire
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import EARLIEST_MS
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import TODAY, Parts
 from tests.market.recordings import DATA, needs_recordings
@@ -142,7 +142,7 @@ async def test_quotes_carry_price_funding_and_the_venues_time(parts: Parts) -> N
     btc, pepe = found.quotes
     assert (btc.symbol, btc.price, btc.funding, btc.volume_usd) == ("BTC", 118000.5, -0.0000071, 2.5)
     assert (btc.price_ms, btc.funding_ms) == (START_MS, START_MS)
-    assert (pepe.venue_symbol, pepe.symbol) == ("kPEPE", "KPEPE")
+    assert (pepe.venue_symbol, pepe.symbol) == ("kPEPE", "PEPE")
 
 
 @pytest.mark.promise("time.as-of-oldest")
@@ -212,7 +212,7 @@ async def test_a_frame_is_read_in_the_order_of_the_universe(parts: Parts) -> Non
     assert found is not None
     assert [(q.symbol, q.price, q.funding, q.price_ms) for q in found.quotes] == [
         ("BTC", 1.5, 0.0000125, START_MS + 1_000),
-        ("KPEPE", 3.5, -0.001, START_MS + 1_000),
+        ("PEPE", 0.0035, -0.001, START_MS + 1_000),
     ]
     assert found.delisted is None
 
@@ -292,9 +292,9 @@ async def test_what_is_said_of_a_builders_coins_is_read(parts: Parts) -> None:
 
 
 async def test_a_ticker_that_two_coins_would_share_stays_with_the_first(parts: Parts) -> None:
-    parts.venue.contexts = {"kPEPE": context("1.0"), "KPEPE": context("2.0")}
+    parts.venue.contexts = {"kPEPE": context("1.0"), "PEPE": context("2.0")}
     (quote,) = (await parts.source.quotes()).quotes
-    assert (quote.venue_symbol, quote.price) == ("kPEPE", 1.0)
+    assert (quote.venue_symbol, quote.price) == ("kPEPE", 0.001)
 
 
 @pytest.mark.parametrize(
@@ -360,6 +360,18 @@ async def test_bars_are_asked_for_from_a_day_on_and_come_in_order(parts: Parts) 
     assert [bar.open_ms // DAY_MS for bar in history.bars] == [TODAY - 1, TODAY]
     assert (history.bars[0].open, history.bars[0].high, history.bars[0].low, history.bars[0].close) == (2, 4, 1, 3)
     assert (history.bars[0].volume, history.bars[0].trades) == (10, 7)
+
+
+@pytest.mark.promise("symbols.venue")
+async def test_what_the_venue_trades_by_the_thousand_is_read_as_one_coin(parts: Parts) -> None:
+    parts.venue.contexts = {"kPEPE": context("0.0123") | {"openInterest": "2.5", "prevDayPx": "0.0121"}}
+    parts.venue.candles["kPEPE"] = [candle("kPEPE", TODAY, 0.012, 0.0129, 0.0119, 0.0123)]
+    (quote,) = (await parts.source.quotes()).quotes
+    assert (quote.symbol, quote.price, quote.prev_price, quote.open_interest) == ("PEPE", 0.0000123, 0.0000121, 2_500.0)
+    assert (quote.volume_usd, quote.funding) == (1_000_000.0, 0.0000125)
+    (bar,) = (await parts.source.bars("kPEPE", "1d", TODAY * DAY_MS)).bars
+    assert (bar.open, bar.high, bar.low, bar.close) == (0.000012, 0.0000129, 0.0000119, 0.0000123)
+    assert (bar.volume, bar.trades) == (10_000.0, 7)
 
 
 @pytest.mark.parametrize("field", ["s", "i"])

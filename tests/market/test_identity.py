@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.market.categories.identity import AGREEING, EQUAL, PARTED, identify, wanted_tickers
-from service.market.observed import CoinView
+from service.market.models import CoinView
 from service.market.sources.coingecko import GeckoCoin
 from tests.fakes.clock import START_MS
 from tests.market.gecko import coin
@@ -36,10 +36,10 @@ def test_of_several_that_agree_the_largest_is_ours() -> None:
     assert ids(identify([listed("DOGE", 0.238)], seen, {})) == {"DOGE": "dogecoin"}
 
 
-def test_a_thousand_of_a_coin_is_compared_with_a_thousand_times_its_price() -> None:
+def test_a_coin_that_is_traded_by_the_thousand_is_compared_as_one() -> None:
     seen = [row("kpepe-real", "KPEPE", 0.0126, 9e9), row("pepe-2", "PEPE", 0.0126, 9e9), row("pepe", "PEPE", 0.0000126)]
-    coins = [listed("kPEPE", 0.0126)]
-    assert ids(identify(coins, seen, {})) == {"KPEPE": "pepe"}
+    coins = [listed("kPEPE", 0.0000126)]
+    assert ids(identify(coins, seen, {})) == {"PEPE": "pepe"}
     assert wanted_tickers(coins) == {"PEPE"}
 
 

@@ -6,8 +6,8 @@ from typing import cast
 
 import msgspec
 
-from service.market.live import Live
-from service.upstream.socket import Frame, UpstreamSocket
+from service.market.ingest.jobs import IngestJobs
+from service.upstream.websocket import Frame, UpstreamSocket
 from tests.fakes.clock import FakeClock
 from tests.market.parts import Parts, until
 from tests.market.venue import context
@@ -20,9 +20,9 @@ class Pushing:
         self.pushed = 0
         self._clock = clock
 
-    async def listen(self, hear: Callable[[Frame], None]) -> None:
+    async def listen(self, on_frame: Callable[[Frame], None]) -> None:
         data = msgspec.Raw(msgspec.json.encode({"ctxs": [["", [context("1.02")]]]}))
-        hear(Frame("allDexsAssetCtxs", data, self._clock.now_ms()))
+        on_frame(Frame("allDexsAssetCtxs", data, self._clock.now_ms()))
         self.pushed += 1
         await asyncio.Event().wait()
 
@@ -42,18 +42,18 @@ async def test_what_was_pushed_before_the_lead_was_lost_is_not_told_once_it_is_b
     """Another process has led meanwhile, and told newer prices."""
     parts.venue.contexts = {"BTC": context("1.0")}
     live, socket = (
-        Live(parts.clock, parts.store, parts.source, parts.fallback, parts.told, parts.report),
+        IngestJobs(parts.clock, parts.store, parts.source, parts.fallback, parts.told, parts.report),
         Pushing(parts.clock),
     )
-    steps = {loop.name: loop.step for loop in live.loops(cast("UpstreamSocket", socket))}
+    steps = {loop.name: loop.step for loop in live.tasks(cast("UpstreamSocket", socket))}
     await steps["quotes"]()
     listening = await listen_until_pushed(socket, steps["socket"])
     await steps["feed"]()
-    assert live.desk.view()["BTC"].price == 1.02
+    assert live.service.view()["BTC"].price == 1.02
     await end(listening)
     await end(await listen_until_pushed(socket, steps["socket"]))
     await parts.clock.advance(60)
     await parts.quotes.round()
     await steps["follow"]()
     await steps["feed"]()
-    assert live.desk.view()["BTC"].price == 1.0
+    assert live.service.view()["BTC"].price == 1.0

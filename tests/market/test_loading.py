@@ -2,26 +2,25 @@
 
 import pytest
 
-from service.market.categories.backlog import FIRST, calls_until
-from service.market.filling import Pace
-from service.market.loading import Loading
+from service.market.categories.refresh import FIRST, calls_until
+from service.market.loading import LoadEstimator, LoadPace
 from tests.fakes.clock import FakeClock
 from tests.market.parts import Parts
 
 
 @pytest.fixture
-def loading(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> Loading:
+def loading(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> LoadEstimator:
     """With a second for each unit of weight."""
     monkeypatch.setattr(parts.source, "wait_s", float)
-    return Loading(parts.clock, parts.store, parts.source, parts.told, parts.hours.pace)
+    return LoadEstimator(parts.clock, parts.store, parts.source, parts.told, parts.hours.pace)
 
 
-async def wait_s(loading: Loading, coin: str, interval: str) -> float:
+async def wait_s(loading: LoadEstimator, coin: str, interval: str) -> float:
     return (await loading.bars(coin, "1h" if interval == "1h" else "1d")).remaining_s or 0.0
 
 
 async def test_daily_bars_of_the_majors_come_first_then_those_of_the_coins_before_it(
-    parts: Parts, loading: Loading
+    parts: Parts, loading: LoadEstimator
 ) -> None:
     parts.list_market("SOL", "XRP")
     await parts.quotes.round()
@@ -34,7 +33,7 @@ async def test_daily_bars_of_the_majors_come_first_then_those_of_the_coins_befor
     assert str(await loading.bars("BTC", "1d")) == "0 of 4 coins"
 
 
-async def test_hours_come_after_all_days_and_take_turns_with_payments(parts: Parts, loading: Loading) -> None:
+async def test_hours_come_after_all_days_and_take_turns_with_payments(parts: Parts, loading: LoadEstimator) -> None:
     parts.list_market()
     await parts.quotes.round()
     first, second = sorted([await wait_s(loading, coin, "1h") for coin in ("BTC", "ETH")])
@@ -45,7 +44,7 @@ async def test_hours_come_after_all_days_and_take_turns_with_payments(parts: Par
     assert sorted([await wait_s(loading, coin, "1h") for coin in ("BTC", "ETH")]) == [turn, 2 * turn]
 
 
-async def test_once_a_coins_payments_are_there_nothing_is_waited_for(parts: Parts, loading: Loading) -> None:
+async def test_once_a_coins_payments_are_there_nothing_is_waited_for(parts: Parts, loading: LoadEstimator) -> None:
     parts.list_market()
     await parts.rounds()
     await parts.store.put_payments("test", "BTC", [(parts.clock.now_ms(), 0.0001, 1.0)])
@@ -54,7 +53,7 @@ async def test_once_a_coins_payments_are_there_nothing_is_waited_for(parts: Part
 
 
 async def test_where_coins_take_longer_than_the_budget_allows_for_their_pace_counts(
-    parts: Parts, loading: Loading
+    parts: Parts, loading: LoadEstimator
 ) -> None:
     parts.list_market()
     await parts.rounds()
@@ -66,7 +65,7 @@ async def test_where_coins_take_longer_than_the_budget_allows_for_their_pace_cou
 
 
 async def test_a_pace_is_that_of_the_last_eight_pieces_and_begins_anew(clock: FakeClock) -> None:
-    pace = Pace(clock)
+    pace = LoadPace(clock)
     pace.begin()
     for seconds in (100, 2, 2):
         assert pace.piece_s() == 0.0, "less than three pieces tell nothing"

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS
 from service.market import momentum as room
-from service.market.momentum import MOMENTUM, Momenta, Momentum, MomentumDesk, MomentumRefresh
-from service.market.observed import PaymentRow, Quote
-from service.market.shelf import Shelf
+from service.market.models import PaymentRow, Quote
+from service.market.momentum import MOMENTUM, Momentum, MomentumRefresh, MomentumService, MomentumTable
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database, open_database
+from service.storage.documents import DocumentStore
 from service.storage.engine import Connection
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import show_only
@@ -32,14 +33,14 @@ class Payroll:
         self.origin = ORIGIN
         self.database = database
         self.store = MarketStore(database)
-        self.shelf, self.other = Shelf(database), Shelf(database)
-        self.drawer = self.shelf.drawer(MOMENTUM, Momenta)
-        self.desk = MomentumDesk(self.drawer)
-        self.follower = MomentumDesk(self.other.drawer(MOMENTUM, Momenta))
-        self.refresh = MomentumRefresh(database, self.drawer, lambda: self.origin)
+        self.document_store, self.other = DocumentStore(database), DocumentStore(database)
+        self.document = self.document_store.document(MOMENTUM, MomentumTable)
+        self.desk = MomentumService(self.document)
+        self.follower = MomentumService(self.other.document(MOMENTUM, MomentumTable))
+        self.refresh = MomentumRefresh(database, self.document, lambda: self.origin)
 
     async def list_coins(self, *coins: str) -> None:
-        quotes = [Quote(coin, coin.upper(), 1.0, 2.0, START_MS, 0.0, START_MS) for coin in coins]
+        quotes = [Quote(coin, canonical(coin), 1.0, 2.0, START_MS, 0.0, START_MS) for coin in coins]
         await show_only(self.store, self.origin, START_MS, quotes)
 
     async def pay(self, coin: str, *rows: PaymentRow) -> None:
@@ -92,7 +93,7 @@ def agree(found: Momentum, expected: Momentum) -> bool:
 async def test_means_count_back_from_the_newest_payment_and_are_annualised(payroll: Payroll) -> None:
     rates = [0.00001] * 144 + [0.00003] * 24
     await payroll.pay("kPEPE", *hourly(rates))
-    found = await payroll.momentum("KPEPE")
+    found = await payroll.momentum("PEPE")
     assert found == Momentum(START_MS, 26.28, 11.2629, None, 168)  # (144 x 8.76 + 24 x 26.28) / 168 = 11.26286
 
 
@@ -125,7 +126,7 @@ async def test_a_coin_with_less_than_a_day_of_payments_has_no_momentum_until_it_
     await payroll.pay("BTC", *hourly([0.00001] * 23))
     await payroll.refresh.round()
     assert payroll.desk.of("BTC") is None
-    assert payroll.drawer.now.revision == 0
+    assert payroll.document.current.revision == 0
     await payroll.pay("BTC", *hourly([0.00001], START_MS + HOUR_MS))
     assert (await payroll.momentum("BTC")).payments == 24
 
@@ -135,7 +136,7 @@ async def test_without_new_payments_nothing_is_added_up_and_nothing_is_written(
 ) -> None:
     await payroll.pay("BTC", *hourly([0.00001] * 24))
     await payroll.pay("ETH", *hourly([0.00002] * 24))
-    kept, revision = await payroll.momentum("BTC"), payroll.drawer.now.revision
+    current, revision = await payroll.momentum("BTC"), payroll.document.current.revision
     asked: list[set[str]] = []
     add_up = room._add_up
 
@@ -145,11 +146,11 @@ async def test_without_new_payments_nothing_is_added_up_and_nothing_is_written(
 
     monkeypatch.setattr(room, "_add_up", watched)
     await payroll.refresh.round()
-    assert (asked, payroll.drawer.now.revision) == ([], revision)
+    assert (asked, payroll.document.current.revision) == ([], revision)
     await payroll.pay("ETH", *hourly([0.00004], START_MS + HOUR_MS))
     assert (await payroll.momentum("ETH")).newest_ms == START_MS + HOUR_MS
     assert asked == [{"ETH"}]
-    assert payroll.desk.of("BTC") is kept
+    assert payroll.desk.of("BTC") is current
 
 
 async def test_a_coin_that_is_no_longer_listed_is_told_no_more(payroll: Payroll) -> None:
@@ -166,7 +167,7 @@ async def test_other_processes_read_what_the_leader_put(payroll: Payroll) -> Non
     assert payroll.follower.of("BTC") is None
     await payroll.pay("BTC", *hourly([0.00001] * 200))
     expected = await payroll.momentum("BTC")
-    await payroll.other.follow()
+    await payroll.other.refresh()
     assert payroll.follower.of("BTC") == expected
 
 
@@ -179,7 +180,7 @@ async def test_another_history_is_added_up_anew_and_the_old_one_stands_until_the
     await payroll.list_coins("BTC", "ETH")
     await payroll.pay("BTC", *hourly([0.00003] * 30))
     assert (await payroll.momentum("BTC")).apr_24h == 26.28
-    assert payroll.drawer.now.origin == "two"
+    assert payroll.document.current.origin == "two"
 
 
 async def test_equal_payments_of_another_history_are_that_historys(payroll: Payroll) -> None:
@@ -187,7 +188,7 @@ async def test_equal_payments_of_another_history_are_that_historys(payroll: Payr
         await payroll.list_coins("BTC")
         await payroll.pay("BTC", *hourly([0.00001] * 30))
         assert (await payroll.momentum("BTC")).apr_24h == 8.76
-        assert payroll.drawer.now.origin == payroll.origin
+        assert payroll.document.current.origin == payroll.origin
 
 
 async def test_what_was_told_stands_while_the_store_already_holds_another_history(payroll: Payroll) -> None:
@@ -242,6 +243,6 @@ async def test_the_momentum_of_recorded_funding_equals_an_independent_computatio
     await payroll.refresh.round()
     assert len(paid) >= 35
     for coin, rows in paid.items():
-        found = payroll.desk.of(coin.upper())
+        found = payroll.desk.of(canonical(coin))
         assert found is not None
         assert agree(found, reckon(rows)), coin

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import LATEST_MS
-from service.market.observed import Bar
-from service.market.packed import Bars, VolumeRow
+from service.market.models import Bar, PackedBars, VolumeRow
 from service.market.store import MarketStore
 
 PRICES = st.floats(allow_nan=False, allow_infinity=False)
@@ -14,8 +13,8 @@ ROWS = st.lists(st.tuples(st.integers(0, LATEST_MS), PRICES, PRICES, PRICES, PRI
 
 @given(ROWS, ROWS, st.integers(0, LATEST_MS))
 def test_bars_come_back_as_they_were_given(first: list[VolumeRow], later: list[VolumeRow], end_ms: int) -> None:
-    bars = Bars(first)
-    bars.extend(Bars(later).with_volumes())
+    bars = PackedBars(first)
+    bars.extend(PackedBars(later).with_volumes())
     rows = first + later
     assert list(bars.with_volumes()) == rows
     assert list(bars) == [row[:5] for row in rows]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from service.market.plausibility_rules import RULES
+from service.market.plausibility.rules import RULES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "0001-plausibility.md"
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, MINUTE_MS
-from service.market.conclusions.publication import GRACE_MS, PATIENCE_MS, newest_publishable
-from service.market.observed import SETTLE_MS
+from service.market.daily_report.refresh import GRACE_MS, LONGEST_WAIT_MS, newest_publishable
+from service.market.models import SETTLE_MS
 
 DAY = 20_000
 CLOSE_MS = (DAY + 1) * DAY_MS
@@ -48,8 +48,8 @@ def test_it_is_if_it_was_not_asked_since_the_close() -> None:
 
 def test_a_day_that_more_than_one_in_ten_coins_lack_waits_for_a_day() -> None:
     assert publishable(lasts(8, 2), GRACE_MS, GRACE_MS) == DAY - 1
-    assert publishable(lasts(8, 2), PATIENCE_MS - 1, GRACE_MS) == DAY - 1
-    assert publishable(lasts(8, 2), PATIENCE_MS, GRACE_MS) == DAY
+    assert publishable(lasts(8, 2), LONGEST_WAIT_MS - 1, GRACE_MS) == DAY - 1
+    assert publishable(lasts(8, 2), LONGEST_WAIT_MS, GRACE_MS) == DAY
 
 
 def test_coins_that_had_no_bar_the_day_before_do_not_count_as_lacking_one() -> None:
@@ -61,8 +61,11 @@ def test_coins_that_had_no_bar_the_day_before_do_not_count_as_lacking_one() -> N
 @pytest.mark.parametrize("major", ["BTC", "ETH"])
 def test_without_the_bars_that_every_chart_needs_no_day_is_known(major: str) -> None:
     behind = lasts(10) | {major: DAY - 1}
-    assert publishable(behind, PATIENCE_MS, PATIENCE_MS) == DAY - 1
-    assert publishable({coin: last for coin, last in behind.items() if coin != major}, PATIENCE_MS, PATIENCE_MS) is None
+    assert publishable(behind, LONGEST_WAIT_MS, LONGEST_WAIT_MS) == DAY - 1
+    assert (
+        publishable({coin: last for coin, last in behind.items() if coin != major}, LONGEST_WAIT_MS, LONGEST_WAIT_MS)
+        is None
+    )
 
 
 def test_after_days_off_the_first_bars_alone_publish_nothing() -> None:

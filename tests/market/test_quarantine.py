@@ -8,10 +8,10 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
-from service.market.observed import Bar
-from service.market.plausibility_rules import Reason
-from service.market.quarantine import Quarantined
-from service.upstream.failure import UpstreamError
+from service.market.models import Bar
+from service.market.plausibility.quarantine import QuarantinedValue
+from service.market.plausibility.rules import RejectReason
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS
 from tests.market.parts import TODAY, Parts
 from tests.market.test_quotes import pushed
@@ -70,8 +70,8 @@ def stale(parts: Parts, symbol: str) -> bool:
     return "price" in parts.risk(symbol)._stale_fields
 
 
-def reasons(parts: Parts) -> set[Reason]:
-    report = parts.report.now.value
+def reasons(parts: Parts) -> set[RejectReason]:
+    report = parts.report.current.value
     assert report is not None
     return {held.reason for held in report.now}
 
@@ -86,7 +86,7 @@ async def test_a_polled_price_that_leaps_is_held_back_and_the_others_go_on(parts
     assert (held.price, held._stale_fields[:2]) == (PRICES["C7"], ["price", "funding_apr"])
     assert parts.desk.risk("C7").as_of_ms == START_MS
     assert (other.price, "price" in other._stale_fields) == (PRICES["C8"] * 1.01, False)
-    assert reasons(parts) == {Reason.PRICE_MOVED}
+    assert reasons(parts) == {RejectReason.PRICE_MOVED}
     parts.venue.contexts["C7"]["markPx"] = repr(PRICES["C7"])
     await rounds(parts, 15)
     assert not stale(parts, "C7")
@@ -140,7 +140,7 @@ async def test_a_market_wide_crash_that_one_venue_reports_is_accepted_within_thr
     await begin(parts)
     parts.venue.contexts = rows({coin: price * 0.7 for coin, price in PRICES.items()})
     assert not await poll(parts)
-    assert Reason.COINS_LEAPING in reasons(parts)
+    assert RejectReason.COINS_LEAPING in reasons(parts)
     await rounds(parts, 135)
     assert stale(parts, "C7")
     await rounds(parts, 15)
@@ -216,7 +216,7 @@ async def test_two_swapped_coins_of_similar_price_are_never_each_other(parts: Pa
     for coin in ("C20", "C21"):
         assert (parts.risk(coin).price, stale(parts, coin)) == (prices[coin], True)
         assert parts.desk.view()[coin].volume_usd == 1e6 * (3 + int(coin[1:]))
-    assert reasons(parts) == {Reason.ROW_OF_ANOTHER}
+    assert reasons(parts) == {RejectReason.ROW_OF_ANOTHER}
 
 
 @pytest.mark.promise("quarantine.rows")
@@ -235,7 +235,7 @@ async def test_a_shifted_table_is_held_back_whole_polled_and_pushed(parts: Parts
         assert {coin: parts.risk(coin).price for coin in PRICES} == PRICES
     assert stale(parts, "C7") is not second
     assert parts.risk("C7").venue == ("binance" if second else "hyperliquid")
-    assert Reason.COINS_LEAPING in reasons(parts)
+    assert RejectReason.COINS_LEAPING in reasons(parts)
 
 
 async def test_a_right_feed_goes_on_beside_a_wrong_poll_whose_names_are_not_adopted(parts: Parts) -> None:
@@ -257,7 +257,7 @@ async def test_an_answer_with_one_coin_of_forty_delists_nobody_and_is_a_failure(
     parts.venue.contexts = {"C7": parts.venue.contexts["C7"]}
     assert not await poll(parts)
     assert len(parts.desk.view()) == len(PRICES)
-    assert reasons(parts) == {Reason.COINS_MISSING}
+    assert reasons(parts) == {RejectReason.COINS_MISSING}
     failure = parts.desk.state.failure
     assert failure is not None
     assert failure.body == "quarantined: coins-missing"
@@ -272,7 +272,7 @@ async def test_an_answer_that_calls_nearly_all_coins_delisted_is_a_failure(parts
     parts.venue.delisted = set(list(PRICES)[1:])
     await rounds(parts, 75)
     assert len(parts.desk.view()) == len(PRICES)
-    assert reasons(parts) == {Reason.COINS_DELISTED}
+    assert reasons(parts) == {RejectReason.COINS_DELISTED}
 
 
 @pytest.mark.promise("quarantine.delisting")
@@ -280,7 +280,7 @@ async def test_flags_of_nearly_all_coins_count_once_they_have_lasted_for_an_hour
     await begin(parts)
     parts.venue.delisted = set(list(PRICES)[1:])
     await rounds(parts, HOUR_MS // 1_000)
-    assert reasons(parts) == {Reason.COINS_DELISTED}
+    assert reasons(parts) == {RejectReason.COINS_DELISTED}
     await rounds(parts, HOUR_MS // 1_000)
     assert reasons(parts) == set()
     assert len(parts.desk.view()) == len(PRICES)
@@ -386,7 +386,7 @@ async def test_on_a_cold_start_a_price_is_unknown_until_bars_confirm_it(parts: P
     with pytest.raises(ServiceError, match="The price of C7 is not confirmed yet") as refused:
         parts.desk.risk("C7")
     assert refused.value.code == "UNAVAILABLE"
-    assert reasons(parts) == {Reason.PRICE_UNCONFIRMED, Reason.FUNDING_UNCONFIRMED}
+    assert reasons(parts) == {RejectReason.PRICE_UNCONFIRMED, RejectReason.FUNDING_UNCONFIRMED}
     await parts.quotes.recheck()
     await keep_bars(parts, {"C7": PRICES["C7"] * 0.95})
     await parts.clock.advance(1)
@@ -458,18 +458,18 @@ async def test_each_coin_and_reason_is_logged_once_and_counted_each_time(
         await rounds(parts, 60)
     logged = [told(record) for record in caplog.records if record.message.startswith("Quarantined")]
     assert logged == [("hyperliquid", "C7", field, "price-magnitude") for field in ("price", "funding")]
-    report = parts.report.now.value
+    report = parts.report.current.value
     assert report is not None
     since_ms = START_MS + 30 * SECOND_MS
     assert report.now == (
-        Quarantined("hyperliquid", "C7", "funding", Reason.PRICE_MAGNITUDE, since_ms),
-        Quarantined("hyperliquid", "C7", "price", Reason.PRICE_MAGNITUDE, since_ms),
+        QuarantinedValue("hyperliquid", "C7", "funding", RejectReason.PRICE_MAGNITUDE, since_ms),
+        QuarantinedValue("hyperliquid", "C7", "price", RejectReason.PRICE_MAGNITUDE, since_ms),
     )
     parts.venue.contexts["C7"]["markPx"] = repr(PRICES["C7"] * 1.5)
     with caplog.at_level(logging.WARNING, "verdict.market"):
         await rounds(parts, 15)
-    assert reasons(parts) == {Reason.PRICE_MOVED}
-    report = parts.report.now.value
+    assert reasons(parts) == {RejectReason.PRICE_MOVED}
+    report = parts.report.current.value
     assert report is not None
     assert {held.since_ms for held in report.now} == {since_ms}
     assert report.counts["hyperliquid price price-magnitude"] == 4
@@ -487,6 +487,6 @@ async def test_odd_tickers_are_counted(parts: Parts) -> None:
     parts.venue.contexts["BTC"]["funding"] = "0.5"
     await rounds(parts, 15)
     assert list(parts.desk.view()) == ["BTC"]
-    report = parts.report.now.value
+    report = parts.report.current.value
     assert report is not None
     assert report.counts["hyperliquid ticker ticker-invalid"] == 2

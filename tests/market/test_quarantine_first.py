@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from service.clock import DAY_MS
-from service.market.observed import Bar
+from service.market.models import Bar
 from tests.market.parts import TODAY, Parts
 from tests.market.test_quarantine import cold
 
@@ -32,7 +32,7 @@ async def test_a_coin_whose_bars_ended_long_ago_has_a_price_at_once_where_its_la
 async def test_a_first_price_that_waits_for_its_bars_is_no_warning(
     parts: Parts, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "verdict.market"):
+    with caplog.at_level(logging.DEBUG, "verdict.market"):
         await cold(parts, {"NEW": 5.0})
-    logged = {record.levelname for record in caplog.records if record.message.startswith("Quarantined")}
-    assert logged == {"INFO"}
+    logged = {(record.levelname, record.message) for record in caplog.records if hasattr(record, "reason")}
+    assert logged == {("DEBUG", "A first value waits for confirmation.")}

@@ -7,9 +7,9 @@ import pytest
 
 from service.clock import HOUR_MS, SECOND_MS
 from service.errors import ServiceError
-from service.market.observed import Quote
-from service.upstream.failure import UpstreamError
-from service.upstream.socket import Frame
+from service.market.models import Quote
+from service.upstream.failures import UpstreamError
+from service.upstream.websocket import Frame
 from tests.fakes.clock import START_MS
 from tests.market.parts import Parts
 from tests.market.venue import Context, context
@@ -150,15 +150,15 @@ async def test_when_the_venue_fails_another_tells_the_coins_it_has_and_is_named(
     parts.venue.contexts = {"BTC": context("100.0"), "kPEPE": context("2.0"), "ODD": context("3.0")}
     await parts.quotes.round()
     await parts.clock.advance(15)
-    parts.fallback.shows = {"BTC": (101.0, 0.00002, 8.0), "KPEPE": (2.05, None, 8.0), "ELSE": (9.0, 0.0, 8.0)}
+    parts.fallback.shows = {"BTC": (101.0, 0.00002, 8.0), "PEPE": (0.00205, None, 8.0), "ELSE": (9.0, 0.0, 8.0)}
     parts.fallback.at_ms = parts.clock.now_ms()
     parts.venue.faults.next = answer(500, b"down")
     await parts.quotes.round()
-    btc, pepe, odd = (parts.risk(symbol) for symbol in ("BTC", "KPEPE", "ODD"))
+    btc, pepe, odd = (parts.risk(symbol) for symbol in ("BTC", "PEPE", "ODD"))
     assert (btc.price, btc.funding_apr, btc.venue) == (101.0, 17.52, "binance")
     assert "price" not in btc._stale_fields
     assert parts.desk.risk("BTC").as_of_ms == START_MS + 15 * SECOND_MS
-    assert (pepe.price, pepe.venue, pepe.venue_symbol) == (2.05, "binance", "kPEPE")
+    assert (pepe.price, pepe.venue, pepe.venue_symbol) == (0.00205, "binance", "kPEPE")
     assert pepe._stale_fields[0] == "funding_apr"
     assert (odd.price, odd.venue, odd._stale_fields[:2]) == (3.0, "hyperliquid", ["price", "funding_apr"])
     assert parts.desk.view()["BTC"].interval_hours == 8.0
@@ -304,7 +304,7 @@ async def test_a_frame_from_before_another_venue_told_prices_takes_none_of_them_
 def pushed(parts: Parts, *contexts: Context, at_ms: int | None = None) -> None:
     """Let a frame of the main market be heard."""
     data = msgspec.Raw(msgspec.json.encode({"ctxs": [["xyz", [context("9.0")]], ["", contexts]]}))
-    parts.quotes.hear(Frame("allDexsAssetCtxs", data, parts.clock.now_ms() if at_ms is None else at_ms))
+    parts.quotes.on_frame(Frame("allDexsAssetCtxs", data, parts.clock.now_ms() if at_ms is None else at_ms))
 
 
 async def test_a_pushed_frame_is_newer_than_the_round_before_it(parts: Parts) -> None:
@@ -380,11 +380,11 @@ async def test_a_new_coin_is_listed_once_two_answers_in_a_row_have_named_it(part
 async def test_a_new_coin_never_takes_the_ticker_of_a_listed_one(parts: Parts) -> None:
     parts.venue.contexts = {"kPEPE": context("1.0")}
     await parts.quotes.round()
-    parts.venue.contexts = {"BTC": context("5.0"), "KPEPE": context("1.0")}
+    parts.venue.contexts = {"BTC": context("5.0"), "PEPE": context("1.0")}
     for _ in range(3):
         await parts.quotes.round()
-    assert sorted(parts.desk.view()) == ["BTC", "KPEPE"]
-    assert parts.desk.view()["KPEPE"].venue_symbol == "kPEPE"
+    assert sorted(parts.desk.view()) == ["BTC", "PEPE"]
+    assert parts.desk.view()["PEPE"].venue_symbol == "kPEPE"
 
 
 async def test_while_rounds_fail_the_feed_alone_keeps_prices_fresh(parts: Parts) -> None:

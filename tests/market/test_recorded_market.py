@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from service.market.symbols import canonical
 from tests.analytics import independent
 from tests.fakes.clock import FakeClock
 from tests.market.parts import Parts
-from tests.market.recordings import candles, coins, funding, history, needs_recordings
+from tests.market.recordings import candles, coins, funding, history, needs_recordings, price_of_one
 from tests.market.venue import Venue, context
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
@@ -87,9 +88,9 @@ async def test_the_risk_of_every_recorded_coin_equals_an_independent_computation
         correlation = expected.pop("btc_correlation")
         assert {field: getattr(said, field) for field in expected} == expected, coin
         assert said.btc_correlation == (None if correlation is None else pytest.approx(correlation, abs=1e-9)), coin
-        assert said.price == float(price)
+        assert said.price == price_of_one(coin, price)
         assert said.funding_apr == pytest.approx(round(float(rate) * 8760 * 100, 4), abs=1e-9)
-        assert said.symbol == coin.upper()
+        assert said.symbol == canonical(coin)
     known = [coin for coin, said in said_of.items() if said.trend_daily]
     if now_ms == BEFORE_ANY_COIN_ENDED:
         assert len(known) == len(shown) == 116

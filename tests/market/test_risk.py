@@ -6,35 +6,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from service.market.observed import Chart, Failure, Quote, State
-from service.market.risk import Risk, assess_risk
+from service.market.coin_state import RiskAssessment, assess_risk
+from service.market.models import CoinChart, MarketState, Quote
+from service.market.symbols import canonical
+from service.storage.documents import FetchFailure
 from service.wire.envelope import encode
 from service.wire.sentiment import NO_MOOD, Mood
 
 NOW = 1_753_444_800_000
-CHART = Chart(NOW - 12 * HOUR_MS, "UP", NOW - 5 * DAY_MS, "DOWN", NOW - 30 * DAY_MS, 0.75)
+CHART = CoinChart(NOW - 12 * HOUR_MS, "UP", NOW - 5 * DAY_MS, "DOWN", NOW - 30 * DAY_MS, 0.75)
 
 
 def quote(
     price: float | None = 100.5, funding: float | None = 0.0000125, symbol: str = "SOL", at_ms: int = NOW
 ) -> Quote:
-    return Quote(symbol, symbol.upper(), 1.0, price, None if price is None else at_ms, funding,
+    return Quote(symbol, canonical(symbol), 1.0, price, None if price is None else at_ms, funding,
                  None if funding is None else at_ms)  # fmt: skip
 
 
 def assess(
     quote: Quote,
-    chart: Chart = CHART,
+    chart: CoinChart = CHART,
     now_ms: int = NOW,
-    failure: Failure | None = None,
+    failure: FetchFailure | None = None,
     quotes_ms: int = NOW,
     mood: Mood = NO_MOOD,
-) -> Risk:
-    state = State("test", 1, quotes_ms, None, failure, None if failure else "hyperliquid")
+) -> RiskAssessment:
+    state = MarketState("test", 1, quotes_ms, None, failure, None if failure else "hyperliquid")
     return assess_risk(quote, chart, state, mood, now_ms)
 
 
-def stale(risk: Risk) -> list[str]:
+def stale(risk: RiskAssessment) -> list[str]:
     assert risk.context is not None
     return risk.context._stale_fields
 
@@ -55,7 +57,7 @@ def test_fresh_data_are_said_in_the_contracts_order() -> None:
 def test_a_ticker_the_venue_writes_otherwise_says_how() -> None:
     context = assess(quote(symbol="kPEPE")).context
     assert context is not None
-    assert (context.symbol, context.venue_symbol) == ("KPEPE", "kPEPE")
+    assert (context.symbol, context.venue_symbol, context.contract_size) == ("PEPE", "kPEPE", 1_000)
 
 
 @pytest.mark.promise("risk.apr-formula", "risk.more-fields")
@@ -82,7 +84,7 @@ def test_who_pays_follows_the_sign_of_the_unrounded_rate(
 
 @pytest.mark.promise("risk.correlation")
 def test_bitcoin_is_correlated_with_itself_whatever_its_bars_say() -> None:
-    for chart in (Chart(), CHART, Chart(NOW - 40 * HOUR_MS)):
+    for chart in (CoinChart(), CHART, CoinChart(NOW - 40 * HOUR_MS)):
         context = assess(quote(symbol="BTC"), chart).context
         assert context is not None
         assert context.btc_correlation == 1
@@ -91,7 +93,9 @@ def test_bitcoin_is_correlated_with_itself_whatever_its_bars_say() -> None:
 
 @pytest.mark.promise("risk.stale-fields", "time.as-of-honest")
 def test_a_failed_refresh_names_price_and_funding_at_once_and_keeps_them() -> None:
-    risk = assess(quote(at_ms=NOW - 15 * SECOND_MS), quotes_ms=NOW - 15 * SECOND_MS, failure=Failure(NOW, 500, "no"))
+    risk = assess(
+        quote(at_ms=NOW - 15 * SECOND_MS), quotes_ms=NOW - 15 * SECOND_MS, failure=FetchFailure(NOW, 500, "no")
+    )
     assert stale(risk) == ["price", "funding_apr", "sentiment_stance"]
     assert risk.context is not None
     assert (risk.context.price, risk.as_of_ms) == (100.5, NOW - 15 * SECOND_MS)
@@ -108,7 +112,7 @@ def test_a_field_that_the_newest_answer_lacked_is_named_alone_and_dates_the_whol
 @pytest.mark.promise("risk.fall-back-venue")
 def test_a_fall_back_that_brings_a_field_keeps_it_fresh_and_is_named_and_what_it_lacks_is_stale() -> None:
     earlier = NOW - 15 * SECOND_MS
-    state = State("test", 1, NOW, None, Failure(NOW, 500, "no"), "binance")
+    state = MarketState("test", 1, NOW, None, FetchFailure(NOW, 500, "no"), "binance")
     brought = msgspec.structs.replace(quote(), venue="binance", funding_ms=earlier)
     context = assess_risk(brought, CHART, state, NO_MOOD, NOW).context
     assert context is not None
@@ -215,7 +219,7 @@ def test_an_answer_is_the_same_throughout_its_span_and_names_every_null(
     rate = None if funding_ms is None else funding or 0.0
     made = Quote("X", "X", 1.0, None if price_ms is None else 5.0, price_ms, rate, funding_ms)
     chart = CHART if through_ms is None else msgspec.structs.replace(CHART, through_ms=through_ms)
-    failure = Failure(NOW, None, "") if failed else None
+    failure = FetchFailure(NOW, None, "") if failed else None
     risk = assess(made, chart, one_ms, failure, mood=mood)
     assert risk.since_ms <= one_ms < risk.until_ms
     if risk.since_ms <= other_ms < risk.until_ms:

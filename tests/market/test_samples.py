@@ -3,16 +3,16 @@
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from service.market.desk import MarketDesk
-from service.market.observed import Quote, Quotes
+from service.market.models import Quote, Quotes
 from service.market.samples import DAYS_KEPT_MS, HOURS_KEPT_MS, Sample, SampleRefresh, SampleStore
+from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin
 from service.market.store import MarketStore
 from service.storage.database import Database
 from tests.fakes.clock import START_MS, FakeClock
 
 BTC = Quote("BTC", "BTC", 5e9, 118_000.0, START_MS, 0.0, START_MS, open_interest=30_000.0)
-PEPE = Quote("kPEPE", "KPEPE", 1e6, 0.01, START_MS, None, None)
+PEPE = Quote("kPEPE", "PEPE", 1e6, 0.01, START_MS, None, None)
 WHOLE = Sample("BTC", 3.54e9, 5e9, 2.3e12, 6e10)
 
 
@@ -24,7 +24,7 @@ class Hours:
         self.database = database
         self.origin = "one"
         self.store = MarketStore(database)
-        self.market = MarketDesk(clock)
+        self.market = MarketService(clock)
         self.samples = SampleStore(database)
         self.worth: dict[str, GeckoCoin] = {}
         self.refresh = SampleRefresh(clock, self.samples, self.market, lambda: self.worth, lambda: self.origin)
@@ -127,3 +127,11 @@ async def test_what_is_of_another_history_than_the_store_is_dropped(hours: Hours
     await hours.store.claim("two")
     await hours.refresh.round()
     assert await hours.count() == 0
+
+
+async def test_open_interest_is_read_at_the_hours_that_have_it(hours: Hours) -> None:
+    await hours.refresh.round()
+    asked = [START_MS - HOUR_MS, START_MS, START_MS + HOUR_MS]
+    assert await hours.samples.interests("BTC", asked) == {START_MS: 3.54e9}
+    assert await hours.samples.interests("kPEPE", asked) == {}
+    assert await hours.samples.interests("BTC", []) == {}

@@ -4,8 +4,9 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS
 from service.market import series, store
-from service.market.observed import Bar, Coin, Quote, Quotes
+from service.market.models import Bar, Quote, Quotes, VenueCoin
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
 from tests.market.parts import show_only
 
@@ -13,7 +14,7 @@ DAY = 20_000
 
 
 def quotes(*coins: str, delisted: tuple[str, ...] = ()) -> Quotes:
-    return Quotes(1_000, [Quote(coin, coin.upper(), 1.0, 2.0, 1_000, 0.0, 1_000) for coin in coins], delisted)
+    return Quotes(1_000, [Quote(coin, canonical(coin), 1.0, 2.0, 1_000, 0.0, 1_000) for coin in coins], delisted)
 
 
 def bar(open_ms: int, close: float = 3.0) -> Bar:
@@ -34,11 +35,11 @@ async def test_a_coin_that_is_no_longer_listed_is_remembered(claimed: MarketStor
     await claimed.put_quotes("one", quotes("BTC", "kPEPE", delisted=("MATIC",)))
     await show_only(claimed, "one", HOUR_MS, quotes("BTC").quotes)
     assert await claimed.coins() == [
-        Coin("BTC", "BTC", listed=True),
-        Coin("MATIC", "MATIC", listed=False),
-        Coin("kPEPE", "KPEPE", listed=False),
+        VenueCoin("BTC", "BTC", listed=True),
+        VenueCoin("MATIC", "MATIC", listed=False),
+        VenueCoin("kPEPE", "PEPE", listed=False),
     ]
-    assert [coin.symbol for coin in (await claimed.snapshot()).delisted] == ["MATIC", "KPEPE"]
+    assert [coin.symbol for coin in (await claimed.snapshot()).delisted] == ["MATIC", "PEPE"]
 
 
 async def test_another_venues_quotes_delist_nobody(claimed: MarketStore) -> None:

@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from service.market.observed import Bar, PaymentRow, Quote
-from service.market.patience import FIRST_WAIT_S
-from service.market.plausibility_rules import BARS_PERSISTENCE_MS, HIGHEST_FUNDING, Reason
-from service.market.series_plausibility import judge_bars, judge_payments
-from service.upstream.failure import UpstreamError
+from service.market.ingest.candles import FIRST_WAIT_S
+from service.market.models import Bar, PaymentRow, Quote
+from service.market.plausibility.rules import BARS_PERSISTENCE_MS, HIGHEST_FUNDING, RejectReason
+from service.market.plausibility.series import judge_bars, judge_payments
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS
 from tests.market.parts import TODAY, Parts
 from tests.market.recordings import candles, coins, funding, needs_recordings
@@ -36,7 +36,7 @@ CLOSED_MS = MIDNIGHT - DAY_MS
 QUOTE = Quote("SOL", "SOL", 5e6, 100.0, MIDNIGHT + 10 * MINUTE_MS, 0.00002, MIDNIGHT + 10 * MINUTE_MS)
 
 
-def judged(shown: list[Bar], stored: list[Bar] = STORED, quote: Quote | None = QUOTE) -> Reason | None:
+def judged(shown: list[Bar], stored: list[Bar] = STORED, quote: Quote | None = QUOTE) -> RejectReason | None:
     return judge_bars(shown, stored, quote, DAY_MS, CLOSED_MS)
 
 
@@ -48,30 +48,30 @@ def judged(shown: list[Bar], stored: list[Bar] = STORED, quote: Quote | None = Q
         (SHOWN[:1], None),
         (SHOWN[1:], None),
         ([SHOWN[0], bar(-1, 104.0)], None),
-        ([SHOWN[0], bar(-1, 1e8), bar(0)], Reason.BAR_IMPOSSIBLE),
-        ([SHOWN[0], bar(-1, volume=1e30), bar(0)], Reason.BAR_IMPOSSIBLE),
-        ([SHOWN[0], bar(-1, volume=-1.0), bar(0)], Reason.BAR_IMPOSSIBLE),
-        ([SHOWN[0], bar(-1, high=410.0), bar(0)], Reason.BAR_IMPOSSIBLE),
-        ([SHOWN[0], bar(-1, low=20.0), bar(0)], Reason.BAR_IMPOSSIBLE),
-        ([SHOWN[0], bar(-1, 401.0, 100.0), bar(0, 401.0)], Reason.BAR_IMPOSSIBLE),
-        ([bar(-2, 101.2), bar(-1), bar(0)], Reason.BAR_CHANGED),
+        ([SHOWN[0], bar(-1, 1e8), bar(0)], RejectReason.BAR_IMPOSSIBLE),
+        ([SHOWN[0], bar(-1, volume=1e30), bar(0)], RejectReason.BAR_IMPOSSIBLE),
+        ([SHOWN[0], bar(-1, volume=-1.0), bar(0)], RejectReason.BAR_IMPOSSIBLE),
+        ([SHOWN[0], bar(-1, high=410.0), bar(0)], RejectReason.BAR_IMPOSSIBLE),
+        ([SHOWN[0], bar(-1, low=20.0), bar(0)], RejectReason.BAR_IMPOSSIBLE),
+        ([SHOWN[0], bar(-1, 401.0, 100.0), bar(0, 401.0)], RejectReason.BAR_IMPOSSIBLE),
+        ([bar(-2, 101.2), bar(-1), bar(0)], RejectReason.BAR_CHANGED),
         ([bar(-2, 100.9), bar(-1), bar(0)], None),
-        ([SHOWN[0], bar(0)], Reason.BAR_MISSING),
-        ([bar(0)], Reason.BAR_MISSING),
-        ([SHOWN[0], bar(-1, 140.0, 100.0), bar(0, 140.0)], Reason.BAR_OFF_PRICE),
-        ([SHOWN[0], bar(-1, 112.0, 100.0), bar(0, 112.0)], Reason.BAR_MOVED),
+        ([SHOWN[0], bar(0)], RejectReason.BAR_MISSING),
+        ([bar(0)], RejectReason.BAR_MISSING),
+        ([SHOWN[0], bar(-1, 140.0, 100.0), bar(0, 140.0)], RejectReason.BAR_OFF_PRICE),
+        ([SHOWN[0], bar(-1, 112.0, 100.0), bar(0, 112.0)], RejectReason.BAR_MOVED),
         ([SHOWN[0], bar(-1, 109.0, 100.0), bar(0, 109.0)], None),
-        ([SHOWN[0], bar(-1, 107.0), bar(0, 107.0)], Reason.BAR_MOVED),
+        ([SHOWN[0], bar(-1, 107.0), bar(0, 107.0)], RejectReason.BAR_MOVED),
     ],
 )
-def test_an_answer_of_bars_continues_what_is_stored(shown: list[Bar], reason: Reason | None) -> None:
+def test_an_answer_of_bars_continues_what_is_stored(shown: list[Bar], reason: RejectReason | None) -> None:
     assert judged(shown) is reason
 
 
 def test_a_large_move_is_stored_where_the_accepted_price_stands_where_it_closed() -> None:
     crash = [SHOWN[0], bar(-1, 60.0, 100.0), bar(0, 60.0)]
     assert judged(crash, quote=replace(QUOTE, price=60.5)) is None
-    assert judged(crash, quote=replace(QUOTE, price=66.0)) is Reason.BAR_MOVED
+    assert judged(crash, quote=replace(QUOTE, price=66.0)) is RejectReason.BAR_MOVED
 
 
 def test_without_a_price_the_bar_that_follows_confirms_a_move() -> None:
@@ -79,15 +79,15 @@ def test_without_a_price_the_bar_that_follows_confirms_a_move() -> None:
     old = replace(QUOTE, price_ms=MIDNIGHT - 4 * DAY_MS)
     for quote in (None, replace(QUOTE, price=None, price_ms=None), old):
         assert judged(crash, quote=quote) is None
-        assert judged([*crash[:2], bar(0)], quote=quote) is Reason.BAR_MOVED
-        assert judged(crash[:2], quote=quote) is Reason.BAR_MOVED
+        assert judged([*crash[:2], bar(0)], quote=quote) is RejectReason.BAR_MOVED
+        assert judged(crash[:2], quote=quote) is RejectReason.BAR_MOVED
 
 
 def test_a_bar_that_leaps_and_returns_is_no_history() -> None:
     history = [bar(day) for day in range(-40, 1)]
     assert judged(history, []) is None
     history[20] = bar(-20, 140.0)
-    assert judged(history, []) is Reason.BAR_MOVED
+    assert judged(history, []) is RejectReason.BAR_MOVED
     moved = [bar(day, 100.0 if day < -20 else 140.0) for day in range(-40, 1)]
     assert judged(moved, [], replace(QUOTE, price=140.0)) is None
 
@@ -98,17 +98,17 @@ def test_a_bar_that_leaps_and_returns_is_no_history() -> None:
         ([], None),
         ([(MIDNIGHT, 0.00002, 1.0)], None),
         ([(MIDNIGHT, HIGHEST_FUNDING, 1.0), (MIDNIGHT + HOUR_MS, 0.00002, 1.0)], None),
-        ([(MIDNIGHT, 0.0401, 1.0)], Reason.PAYMENT_IMPOSSIBLE),
-        ([(MIDNIGHT, -0.0401, 1.0)], Reason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT, 0.0401, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT, -0.0401, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
         ([(MIDNIGHT + 15 * MINUTE_MS, 0.00002, 1.0)], None),
-        ([(MIDNIGHT + 30 * MINUTE_MS, 0.00002, 1.0)], Reason.PAYMENT_IMPOSSIBLE),
-        ([(MIDNIGHT + 3 * HOUR_MS, 0.00002, 1.0)], Reason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT + 30 * MINUTE_MS, 0.00002, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT + 3 * HOUR_MS, 0.00002, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
         ([(MIDNIGHT, 0.00031, 1.0)], None),
-        ([(MIDNIGHT, 0.00033, 1.0)], Reason.PAYMENT_MOVED),
+        ([(MIDNIGHT, 0.00033, 1.0)], RejectReason.PAYMENT_MOVED),
     ],
 )
 def test_a_payment_is_within_the_cap_on_the_hour_and_near_the_accepted_rate(
-    rows: list[PaymentRow], reason: Reason | None
+    rows: list[PaymentRow], reason: RejectReason | None
 ) -> None:
     assert judge_payments(rows, QUOTE, MIDNIGHT + 2 * HOUR_MS) is reason
 
@@ -224,7 +224,7 @@ async def test_bars_that_are_held_back_stand_in_the_same_report_as_quotes_until_
     _leap(parts)
     await parts.history.round()
     await parts.quotes.round()
-    report = parts.report.now.value
+    report = parts.report.current.value
     assert report is not None
     (held,) = report.now
     assert (held.source, held.coin, held.field, held.since_ms) == (
@@ -235,7 +235,7 @@ async def test_bars_that_are_held_back_stand_in_the_same_report_as_quotes_until_
         await parts.clock.advance(FIRST_WAIT_S)
         await parts.history.round()
     await parts.quotes.round()
-    report = parts.report.now.value
+    report = parts.report.current.value
     assert report is not None
     assert report.now == ()
 

@@ -4,13 +4,15 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.observed import Bar, Chart, Failure, Progress, Quote, Quotes
+from service.market.models import Bar, CoinChart, Quote, Quotes, SeriesProgress
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
+from service.storage.documents import FetchFailure
 from tests.market.parts import show_only
 
 BTC = Quote("BTC", "BTC", 9.0, 118000.1, 1_000, 0.0000125, 1_000)
-PEPE = Quote("kPEPE", "KPEPE", 5.0, 0.0000123456789, 1_000, None, None)
+PEPE = Quote("kPEPE", "PEPE", 5.0, 0.0000123456789, 1_000, None, None)
 DAY = 20_000
 
 
@@ -18,8 +20,8 @@ def bar(day: int, close: float = 3.0) -> Bar:
     return Bar(day * DAY_MS, 2.0, 4.0, 1.0, close, 10.0, 7)
 
 
-def progress(coin: str, last_ms: int | None = None, *, listed: bool = True) -> Progress:
-    return Progress(coin, coin.upper(), listed, last_ms)
+def progress(coin: str, last_ms: int | None = None, *, listed: bool = True) -> SeriesProgress:
+    return SeriesProgress(coin, canonical(coin), listed, last_ms)
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ async def test_quotes_come_back_to_the_last_bit(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE]))
     snapshot = await claimed.snapshot()
     assert {quote.symbol: (quote, chart) for quote, chart in snapshot.coins} == {
-        "BTC": (BTC, Chart()),
-        "KPEPE": (PEPE, Chart()),
+        "BTC": (BTC, CoinChart()),
+        "PEPE": (PEPE, CoinChart()),
     }
     assert snapshot.state.quotes_ms == 1_000
     assert snapshot.state.revision == await claimed.revision() > before
@@ -62,7 +64,7 @@ async def test_a_coin_that_the_venue_calls_delisted_for_an_hour_goes(claimed: Ma
     await claimed.put_quotes("one", Quotes(2_000, [BTC], ["kPEPE"]))
     await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS - 1, [BTC], ["kPEPE"]))
     await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS + 1, [BTC], None))
-    assert await listed(claimed) == ["BTC", "KPEPE"]
+    assert await listed(claimed) == ["BTC", "PEPE"]
     await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS, [BTC], ["kPEPE"]))
     assert await listed(claimed) == ["BTC"]
     assert [coin.listed for coin in await claimed.coins()] == [True, False]
@@ -74,7 +76,7 @@ async def test_an_answer_that_does_not_call_a_coin_delisted_begins_the_hour_agai
     await claimed.put_quotes("one", Quotes(2_000, [BTC, PEPE], ["kPEPE"]))
     await claimed.put_quotes("one", Quotes(3_000, [BTC, PEPE]))
     await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS, [BTC], ["kPEPE"]))
-    assert await listed(claimed) == ["BTC", "KPEPE"]
+    assert await listed(claimed) == ["BTC", "PEPE"]
 
 
 @pytest.mark.promise("quarantine.delisting")
@@ -82,19 +84,19 @@ async def test_a_coin_that_is_missing_stays_listed_for_ever(claimed: MarketStore
     await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE]))
     await claimed.put_quotes("one", Quotes(2_000, [BTC]))
     await claimed.put_quotes("one", Quotes(2_000 + DAY_MS, [BTC]))
-    assert await listed(claimed) == ["BTC", "KPEPE"]
+    assert await listed(claimed) == ["BTC", "PEPE"]
 
 
 async def test_a_ticker_may_pass_from_one_coin_to_another(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [PEPE]))
     await show_only(claimed, "one", HOUR_MS, [])
-    await claimed.put_quotes("one", Quotes(2_000, [Quote("KPEPE", "KPEPE", 5.0, 1.0, 2_000, None, None)]))
+    await claimed.put_quotes("one", Quotes(2_000, [Quote("PEPE", "PEPE", 5.0, 1.0, 2_000, None, None)]))
     ((quote, _),) = (await claimed.snapshot()).coins
-    assert quote.venue_symbol == "KPEPE"
+    assert quote.venue_symbol == "PEPE"
 
 
 async def test_a_failure_is_kept_until_quotes_come(claimed: MarketStore) -> None:
-    failure = Failure(5_000, 429, "slow down")
+    failure = FetchFailure(5_000, 429, "slow down")
     await claimed.put_failure(failure)
     assert (await claimed.snapshot()).state.failure == failure
     await claimed.put_quotes("one", Quotes(6_000, [BTC]))
@@ -114,8 +116,8 @@ async def test_a_coin_says_which_venue_told_its_price_and_how_often_funding_is_p
     async def told(**fields: object) -> tuple[str, float]:
         quote = msgspec.structs.replace(BTC, price=None, price_ms=None, funding=None, funding_ms=None)
         await claimed.put_quotes("one", Quotes(2_000, [msgspec.structs.replace(quote, **fields)]), venue="x")
-        ((kept, _),) = (await claimed.snapshot()).coins
-        return kept.venue, kept.interval_hours
+        ((current, _),) = (await claimed.snapshot()).coins
+        return current.venue, current.interval_hours
 
     second = {"venue": "binance", "interval_hours": 8.0}
     await claimed.put_quotes("one", Quotes(1_000, [msgspec.structs.replace(BTC, price=None, price_ms=None)]))
@@ -128,15 +130,15 @@ async def test_a_coin_says_which_venue_told_its_price_and_how_often_funding_is_p
 async def test_what_belongs_to_a_price_comes_and_goes_with_it(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [msgspec.structs.replace(BTC, open_interest=7.0, prev_price=9.0)]))
     await claimed.put_quotes("one", Quotes(2_000, [msgspec.structs.replace(BTC, price=None, price_ms=None)]))
-    ((kept, _),) = (await claimed.snapshot()).coins
-    assert (kept.prev_price, kept.open_interest) == (9.0, None)
+    ((current, _),) = (await claimed.snapshot()).coins
+    assert (current.prev_price, current.open_interest) == (9.0, None)
     await claimed.put_quotes("one", Quotes(3_000, [BTC]))
-    ((kept, _),) = (await claimed.snapshot()).coins
-    assert kept.prev_price is None
+    ((current, _),) = (await claimed.snapshot()).coins
+    assert current.prev_price is None
 
 
 async def test_who_brought_the_newest_quotes_is_known(claimed: MarketStore) -> None:
-    failure = Failure(5_000, 500, "down")
+    failure = FetchFailure(5_000, 500, "down")
     await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     assert (await claimed.snapshot()).state.venue == "hyperliquid"
     await claimed.put_quotes("one", Quotes(2_000, [BTC]), venue="binance", failure=failure)
@@ -165,9 +167,9 @@ async def test_progress_tells_the_most_traded_first(claimed: MarketStore) -> Non
 
 async def test_charts_are_replaced_and_come_with_their_coin(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [BTC]))
-    await claimed.put_charts("one", {"BTC": Chart(8, "UP", 1, "DOWN", 2, -0.5)})
-    await claimed.put_charts("one", {"BTC": Chart(9, "HODL", 3, None, None, None)})
-    assert (await claimed.snapshot()).coins == [(BTC, Chart(9, "HODL", 3))]
+    await claimed.put_charts("one", {"BTC": CoinChart(8, "UP", 1, "DOWN", 2, -0.5)})
+    await claimed.put_charts("one", {"BTC": CoinChart(9, "HODL", 3, None, None, None)})
+    assert (await claimed.snapshot()).coins == [(BTC, CoinChart(9, "HODL", 3))]
 
 
 async def test_history_is_noted_as_tried_once(claimed: MarketStore) -> None:
@@ -181,7 +183,7 @@ async def test_history_is_noted_as_tried_once(claimed: MarketStore) -> None:
 async def filled(store: MarketStore, origin: str) -> None:
     await store.put_quotes(origin, Quotes(1_000, [BTC, PEPE]))
     await store.put_bars(origin, "BTC", [bar(DAY)], DAY * DAY_MS)
-    await store.put_charts(origin, {"BTC": Chart(8, "UP", 1)})
+    await store.put_charts(origin, {"BTC": CoinChart(8, "UP", 1)})
     await store.mark_history_tried(origin, 4)
 
 
@@ -194,7 +196,7 @@ async def test_claiming_the_same_origin_keeps_everything(claimed: MarketStore) -
 
 async def test_claiming_another_origin_clears_everything(claimed: MarketStore, database: Database) -> None:
     await filled(claimed, "one")
-    await claimed.put_failure(Failure(1, None, "x"))
+    await claimed.put_failure(FetchFailure(1, None, "x"))
     before = await claimed.revision()
     await claimed.claim("two")
     snapshot = await claimed.snapshot()
@@ -219,13 +221,13 @@ async def test_quotes_of_another_origin_replace_all_in_one_step(claimed: MarketS
     await filled(claimed, "one")
     await claimed.put_quotes("two", Quotes(2_000, [BTC]))
     snapshot = await claimed.snapshot()
-    assert (snapshot.state.origin, snapshot.coins) == ("two", [(BTC, Chart())])
+    assert (snapshot.state.origin, snapshot.coins) == ("two", [(BTC, CoinChart())])
     assert await claimed.closed_bars(["BTC"]) == {"BTC": []}
 
 
 async def test_bars_and_charts_of_another_origin_are_dropped(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     await claimed.put_bars("two", "BTC", [bar(DAY)], DAY * DAY_MS)
-    await claimed.put_charts("two", {"BTC": Chart(8, "UP", 1)})
+    await claimed.put_charts("two", {"BTC": CoinChart(8, "UP", 1)})
     assert await claimed.closed_bars(["BTC"]) == {"BTC": []}
-    assert (await claimed.snapshot()).coins == [(BTC, Chart())]
+    assert (await claimed.snapshot()).coins == [(BTC, CoinChart())]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.market.plausibility_rules import Reason
+from service.market.plausibility.rules import RejectReason
 from tests.market.parts import Parts
 from tests.market.test_quarantine import PRICES, begin, poll, reasons, rounds, rows, show, stale
 
@@ -67,7 +67,7 @@ async def test_a_smaller_universe_is_accepted_within_three_minutes_and_the_other
     await begin(parts)
     parts.venue.contexts = rows(HALF)
     await rounds(parts, 150)
-    assert reasons(parts) == {Reason.COINS_MISSING}
+    assert reasons(parts) == {RejectReason.COINS_MISSING}
     assert stale(parts, "C7")
     await rounds(parts, 15)
     assert not stale(parts, "C7")

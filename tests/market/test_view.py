@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from service.market.observed import Chart, CoinView, Quote
-from service.market.view import view_coin
+from service.market.coin_state import view_coin
+from service.market.models import CoinChart, CoinView, Quote
 
 NOW = 1_753_444_800_000
-QUOTE = Quote("kPEPE", "KPEPE", 9.5, 110.0, NOW, -0.0000125, NOW, 3.0, 100.0, "binance", 8.0)
-CHART = Chart(NOW - 12 * HOUR_MS, "UP", NOW - 5 * DAY_MS, "DOWN", NOW - 30 * DAY_MS, 0.75)
+QUOTE = Quote("kPEPE", "PEPE", 9.5, 110.0, NOW, -0.0000125, NOW, 3.0, 100.0, "binance", 8.0)
+CHART = CoinChart(NOW - 12 * HOUR_MS, "UP", NOW - 5 * DAY_MS, "DOWN", NOW - 30 * DAY_MS, 0.75)
 
 
 def test_what_is_known_is_in_public_units() -> None:
     assert view_coin(QUOTE, CHART, NOW).coin == CoinView(
-        symbol="KPEPE",
+        symbol="PEPE",
         venue_symbol="kPEPE",
         venue="binance",
         price=110.0,

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from service.market.live import HISTORY_EVERY_S, HOURS_EVERY_S
-from service.market.quotes import QUOTES_EVERY_S
+from service.market.ingest.jobs import HISTORY_EVERY_S, HOURS_EVERY_S
+from service.market.ingest.quotes import QUOTES_EVERY_S
 from service.storage.database import Database
 from service.upstream.budget import SHARE, WeightBudget
 from service.upstream.session import Fetched

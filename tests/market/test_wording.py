@@ -3,10 +3,10 @@
 import pytest
 
 from service.analytics.breadth import Breadth
-from service.analytics.findings import Divergence, Reason
+from service.analytics.findings import DivergenceFinding, Reason
 from service.clock import DAY_MS
-from service.market.conclusions import wording
-from service.wire.market import Extreme, Mover
+from service.market.daily_report import wording
+from service.wire.market import BreadthExtreme, Mover
 from service.wire.regime import CoinRegime, MarketRegime
 
 DAY = 20_300
@@ -56,7 +56,7 @@ def test_a_turn_is_explained_by_the_inputs_of_its_rule() -> None:
 
 @pytest.mark.parametrize(("code", "word"), [("bearish-breadth", "highest"), ("bullish-breadth", "lowest")])
 def test_a_divergence_says_both_days_and_both_figures(code: str, word: str) -> None:
-    found = Divergence(code, (DAY + 1) * DAY_MS, -5.25, 31.5, (DAY - 9) * DAY_MS)  # type: ignore[arg-type]
+    found = DivergenceFinding(code, (DAY + 1) * DAY_MS, -5.25, 31.5, (DAY - 9) * DAY_MS)  # type: ignore[arg-type]
     assert wording.diverge(found) == (
         f"BTC's close of 2025-07-31 is its {word} of 20 days, with a net breadth of -5.2 %; "
         "on 2025-07-21 that was +31.5 %."
@@ -80,7 +80,7 @@ def test_the_summary_counts_every_regime() -> None:
 def test_an_interpretation_says_what_is_known() -> None:
     text = wording.interpret(
         Breadth(DAY, 7, 2, 1),
-        [Extreme("UP", 70.0, 7)],
+        [BreadthExtreme("UP", 70.0, 7)],
         -1.25,
         REGIME,
         REASONS,

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from service.market.categories.gecko import known_coins
-from service.market.plausibility_rules import Reason
-from service.market.quarantine import Quarantined
+from service.market.categories.documents import known_coins
+from service.market.plausibility.quarantine import QuarantinedValue
+from service.market.plausibility.rules import RejectReason
 from service.market.sources.coingecko import REFRESH_S, GeckoCoin
 from service.storage.database import Database
 from tests.fakes.clock import START_MS, FakeClock
@@ -37,7 +37,7 @@ def show(gecko: Gecko, price: float = 1.0, cap: float | None = CAP, volume: floa
 async def later(gecko: Gecko, seconds: float = REFRESH_S) -> GeckoCoin:
     await gecko.clock.advance(seconds)
     await gecko.refresh.round()
-    return known_coins(gecko.drawers.coins.now)["BTC"]
+    return known_coins(gecko.documents.coins.current)["BTC"]
 
 
 @pytest.mark.promise("quarantine.worth")
@@ -61,7 +61,11 @@ async def test_figures_that_leap_keep_their_last_values_and_time(
     found = await later(gecko)
     expected = (CAP, VOLUME, START_MS) if is_held else (cap, volume, gecko.clock.now_ms())
     assert (found.market_cap, found.volume_usd, found.seen_ms) == expected
-    held = [Quarantined("coingecko", "BTC", "worth", Reason.WORTH_MOVED, gecko.clock.now_ms())] if is_held else []
+    held = (
+        [QuarantinedValue("coingecko", "BTC", "worth", RejectReason.WORTH_MOVED, gecko.clock.now_ms())]
+        if is_held
+        else []
+    )
     assert list(gecko.quarantine.report().now) == held
     show(gecko)
     found = await later(gecko)

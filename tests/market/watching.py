@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from service.clock import HOUR_MS
-from service.market.alerts.desk import AlertDesk
 from service.market.alerts.refresh import AlertRefresh
+from service.market.alerts.service import AlertService
 from service.market.alerts.store import AlertStore
-from service.market.desk import MarketDesk
-from service.market.observed import Bar, Quote
-from service.market.schedule import set_event
+from service.market.models import Bar, Quote
+from service.market.service import MarketService
 from service.market.store import MarketStore
+from service.market.symbols import canonical
+from service.scheduler import already_set
 from service.storage.database import Database
 from service.wire.cursor import Cursors
 from service.wire.market import FundingAlert, FundingAlerts
@@ -39,11 +40,11 @@ class Watching:
         self.clock = clock
         self.database = database
         self.origin = ORIGIN
-        self.ready = set_event()
+        self.ready = already_set()
         self.store = MarketStore(database)
-        self.market = MarketDesk(clock)
+        self.market = MarketService(clock)
         self.alerts = AlertStore(database)
-        self.desk = AlertDesk(self.alerts, Cursors(bytes(32)), self.market, series_loading)
+        self.desk = AlertService(self.alerts, Cursors(bytes(32)), self.market, series_loading)
         self.refresh = self.new_refresh()
 
     def new_refresh(self) -> AlertRefresh:
@@ -69,7 +70,7 @@ class Watching:
         """All coins there are, with the rates that run now."""
         now_ms = self.clock.now_ms()
         quotes = [
-            Quote(coin, coin.upper(), 1.0, price, now_ms, rate, None if rate is None else now_ms, venue=venue)
+            Quote(coin, canonical(coin), 1.0, price, now_ms, rate, None if rate is None else now_ms, venue=venue)
             for coin, rate in rates.items()
         ]
         await show_only(self.store, self.origin, now_ms, quotes)

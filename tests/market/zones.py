@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from service.analytics.funding import Zone
-from service.market.observed import PaymentRow
+from service.market.models import PaymentRow
 
 HOUR = 3_600_000
 THIRTY_DAYS = 30 * 24 * HOUR

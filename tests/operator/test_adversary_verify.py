@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.operator.verify import verify
 from service.verdict.decide import decide
 from service.wire.envelope import Answer, success

@@ -51,8 +51,8 @@ def test_without_grants_the_list_says_so(verdict: Verdict) -> None:
         (["add", "--user", "9", "--tier", "pro"], "verdict: There is no user 9"),
         (["add", "--wallet", "0x1", "--tier", "pro"], "verdict: 0x1 is not a wallet"),
         (["revoke", "9"], "verdict: There is no grant 9"),
-        (["add", "--tier", "pro"], "verdict grants add: one of the arguments --user --wallet is required"),
-        (["add", "--user", "1", "--tier", "free"], "verdict grants add: argument --tier: invalid choice"),
+        (["add", "--tier", "pro"], "verdict grants add: Missing one of the options '--user', '--wallet'."),
+        (["add", "--user", "1", "--tier", "free"], "verdict grants add: Invalid value for '--tier': 'free' is not"),
     ],
 )
 def test_what_cannot_be_granted_is_refused_in_one_line(verdict: Verdict, typed: list[str], said: str) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from service.__main__ import run
 from service.clients.profile import credentials
-from service.clients.profile.credentials import Credential, Kind
-from service.clients.profile.folders import state_dir
+from service.clients.profile.credentials import Kind, StoredCredential
+from service.clients.profile.files import state_dir
 
 HERE = "http://127.0.0.1:8402"
 LINES = ["keys list", "keys revoke verdict_sk_AbCd1234"]
@@ -21,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def signed_in(home: dict[str, str], kind: Kind = "session") -> None:
-    credentials.keep(home, HERE, Credential("ey.x.y", kind, None, None))
+    credentials.keep(home, HERE, StoredCredential("ey.x.y", kind, None, None))
 
 
 @pytest.fixture(autouse=True)

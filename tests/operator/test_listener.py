@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from service.clients.cli.refusal import FAILED, RefusalError
+from service.clients.cli.errors import FAILED, RefusalError
 from service.operator import listener
 from service.operator.listener import UNSENT_BYTES, listen, url_of
 
@@ -87,7 +87,7 @@ def test_a_port_that_becomes_free_is_waited_for_and_the_wait_is_logged_once(
                 taken.close()
 
         monkeypatch.setattr(listener, "_pause", pause)
-        listen("127.0.0.1", port, patience_s=5).close()
+        listen("127.0.0.1", port, timeout_s=5).close()
     assert len(pauses) == 3
     assert [record.getMessage() for record in caplog.records] == [
         f"127.0.0.1:{port} is in use. Waiting up to 5 s for it to become free."
@@ -98,5 +98,5 @@ def test_a_port_that_stays_taken_is_refused_after_the_wait(monkeypatch: pytest.M
     pauses: list[float] = []
     monkeypatch.setattr(listener, "_pause", pauses.append)
     with listen("127.0.0.1", 0) as taken, pytest.raises(RefusalError, match="it is taken"):
-        listen("127.0.0.1", taken.getsockname()[1], patience_s=5)
+        listen("127.0.0.1", taken.getsockname()[1], timeout_s=5)
     assert sum(pauses) == pytest.approx(5)

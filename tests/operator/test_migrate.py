@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from service.access.caller import Caller
+from service.access.factory import open_admin
 from service.access.meter import open_meter
-from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.clock import SystemClock
-from service.operator import migrate
+from service.operator import store as migrate
 from service.settings import Secret, Settings
 from service.storage import transfer
-from service.storage.database import DATABASE, Database, looking_at_file, open_database
+from service.storage.database import DATABASE, Database, file_snapshot, open_database
 from service.storage.engine import Connection
 from service.storage.port import LEADER
 from service.storage.postgres import claim
 from service.storage.postgres.claim import claim_on
 from service.storage.rows import insert_rows
-from service.storage.store import looking
+from service.storage.store import open_snapshot
 from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Verdict
 
@@ -54,7 +54,7 @@ def used(tmp_path: Path) -> Path:
     async def use() -> None:
         clock = SystemClock()
         async with open_database(folder / DATABASE, clock) as database, open_meter(database, clock) as meter:
-            made = await open_registrar(Settings(), open_secrets(folder), database, clock).create_key("mine")
+            made = await open_admin(Settings(), open_secrets(folder), database, clock).create_key("mine")
             for _ in range(CALLS):
                 await meter.charge(Caller(made.user_id, "api_key", 1, "free"), "coin.risk")
             await database.write(fill)
@@ -71,7 +71,7 @@ Held = dict[str, list[tuple[object, ...]]]
 def held(place: str | Path) -> Held:
     """What a store holds."""
     address = place if isinstance(place, str) else str(place / DATABASE)
-    with looking(address) as connection:
+    with open_snapshot(address) as connection:
         return {table: connection.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in TABLES}  # noqa: S608 -- names
 
 
@@ -118,8 +118,8 @@ def test_an_argument_that_names_no_store_is_named_itself_and_leaves_nothing_behi
 ) -> None:
     nobody = "postgres://nobody@127.0.0.1:1/none"
     for source, target, said in (
-        (nobody, str(tmp_path / "new"), "mend host and port in FROM"),
-        (str(used), nobody, "mend host and port in TO"),
+        (nobody, str(tmp_path / "new"), "correct host and port in FROM"),
+        (str(used), nobody, "correct host and port in TO"),
         ("postgres://", str(tmp_path / "new"), "FROM takes an address such as postgres://"),
         (str(used), "postgres://", "TO takes an address such as postgres://"),
         (str(used), str(tmp_path / "postgres//verdict"), "there is no folder that could hold TO"),
@@ -149,7 +149,7 @@ def test_who_writes_to_the_old_store_meanwhile_ends_it(
 ) -> None:
     copy_all = transfer.copy_all
 
-    def copy_slowly(ask: transfer.Read, connection: Connection) -> dict[str, transfer.Sum]:
+    def copy_slowly(ask: transfer.Read, connection: Connection) -> dict[str, transfer.TableDigest]:
         copied = copy_all(ask, connection)
         asyncio.run(write(used))
         return copied
@@ -170,7 +170,7 @@ def test_the_lead_of_a_server_is_held_however_long_copying_takes(
         async with claim_on(Secret(server), LEADER) as tried:
             return tried.held()
 
-    def copy_slowly(ask: transfer.Read, connection: Connection) -> dict[str, transfer.Sum]:
+    def copy_slowly(ask: transfer.Read, connection: Connection) -> dict[str, transfer.TableDigest]:
         for _ in range(3):  # longer than a server waits for a proof, and never silent for so long itself
             connection.execute("SELECT pg_sleep(0.7)").fetchall()
         led.append(asyncio.run(lead()))
@@ -211,11 +211,11 @@ def test_a_file_gets_its_name_only_when_all_of_it_is_in_it_and_nobody_has_begun_
     new = tmp_path / "new"
     copying, beside = transfer.transfer, ExitStack()
 
-    async def look_beside(source: Database, target: Database) -> dict[str, transfer.Sum]:
-        beside.enter_context(looking_at_file(target.path)).execute("SELECT 1 FROM users").fetchall()
+    async def look_beside(source: Database, target: Database) -> dict[str, transfer.TableDigest]:
+        beside.enter_context(file_snapshot(target.path)).execute("SELECT 1 FROM users").fetchall()
         return await copying(source, target)
 
-    async def begin_beside(source: Database, target: Database) -> dict[str, transfer.Sum]:
+    async def begin_beside(source: Database, target: Database) -> dict[str, transfer.TableDigest]:
         (new / DATABASE).write_bytes(b"another")
         return await copying(source, target)
 
@@ -237,5 +237,5 @@ def test_a_sign_that_a_server_cannot_hold_keeps_nobody_from_moving(verdict: Verd
 
     asyncio.run(spoil())
     assert verdict("migrate-store", str(used), server).code == 0
-    with looking(server) as connection:
+    with open_snapshot(server) as connection:
         assert connection.execute("SELECT failed_body FROM documents WHERE name = 'd001'").fetchone() == ("no\ufffdpe",)

@@ -38,8 +38,8 @@ def looked(verdict: Verdict, running: Model) -> Any:
 @pytest.mark.parametrize(
     ("usage", "said"),
     [
-        (used(9, 1), "small writes, and says what it uses"),
-        (None, "small writes, and does not say what it uses, so the most it may use is counted"),
+        (used(9, 1), "small answers and reports its usage"),
+        (None, "small answers and does not report its usage, so the maximum is counted"),
     ],
 )
 def test_a_model_that_writes_is_sound(looked: Any, running: Model, usage: Any, said: str) -> None:
@@ -61,7 +61,7 @@ def test_a_model_that_writes_is_sound(looked: Any, running: Model, usage: Any, s
 )
 def test_a_model_that_does_not_write_is_found_with_what_to_do(looked: Any, answer: Answer, said: str) -> None:
     told, found = looked(answer)
-    assert (told.code, found["findings"], found["said"]) == (1, [said], "it does not write")
+    assert (told.code, found["findings"], found["said"]) == (1, [said], "it does not answer")
     assert "VERDICT_LLM_URL" in found["remedy"]
 
 
@@ -74,4 +74,4 @@ def test_nobody_there_is_found_and_its_address_not_told(looked: Any) -> None:
 def test_no_model_is_nothing_to_find(verdict: Verdict) -> None:
     verdict("keys", "create", "--name", "first")
     (found,) = [check for check in verdict("doctor", "--json").json["checks"] if check["check"] == "model"]
-    assert (found["said"], found["findings"]) == ("no model is named, and the rules write every answer", [])
+    assert (found["said"], found["findings"]) == ("no model is configured; the rules write every answer", [])

@@ -77,7 +77,7 @@ def look(verdict: Verdict) -> Any:
 
 def test_where_nobody_is_watched_no_node_is_asked(look: Any) -> None:
     told, found = look("http://127.0.0.1:1")
-    assert (told.code, found["said"]) == (0, "nobody is watched, and no node is asked")
+    assert (told.code, found["said"]) == (0, "no wallet is watched; no node is called")
 
 
 def test_the_recorded_chain_needs_no_node(look: Any) -> None:
@@ -120,4 +120,4 @@ def test_where_it_cannot_be_read_who_is_watched_no_node_is_asked(look: Any, data
         connection.execute("ALTER TABLE watched_wallets RENAME TO elsewhere")
     connection.close()
     told, found = look("http://127.0.0.1:1")
-    assert (told.code, found["said"]) == (0, "who is watched cannot be read, and no node is asked")
+    assert (told.code, found["said"]) == (0, "the watched wallets cannot be read; no node is called")

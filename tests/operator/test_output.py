@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clients.cli.refusal import MISUSED, RefusalError
+from service.clients.cli.errors import MISUSED, RefusalError
 from service.clock import DAY_MS, HOUR_MS, LATEST_MS, MINUTE_MS
-from service.operator.duration import end_of
+from service.operator.options import end_of
 from service.operator.output import print_json, print_table
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from service.payments import room
+from service.payments import factory
 from service.payments.audit import audit_payments
-from service.payments.cashier import Cashier
-from service.payments.facilitators.port import Outcome, Refused, Settled, Unknown
+from service.payments.facilitators.port import Outcome, Settled, SettlementRefused, Unknown
 from service.payments.networks import ChainId
-from service.payments.payment import Entry
+from service.payments.records import PaymentRecord
+from service.payments.settlement import Settlement
 from service.storage.database import open_database
 from service.storage.engine import connect
 from tests.fakes.clock import FakeClock
@@ -33,8 +33,8 @@ class Says:
     def __call__(self, _: ChainId) -> "Says":
         return self
 
-    async def settle(self, entry: Entry) -> Outcome:
-        self.asked.append(entry.receipt_id)
+    async def settle(self, record: PaymentRecord) -> Outcome:
+        self.asked.append(record.receipt_id)
         return self.outcome
 
 
@@ -46,7 +46,7 @@ def _somebody(verdict: Verdict) -> None:
 @pytest.fixture
 def says(monkeypatch: pytest.MonkeyPatch) -> Says:
     facilitator = Says(Settled(TRANSACTION))
-    monkeypatch.setattr(room, "LedgerFacilitator", facilitator)
+    monkeypatch.setattr(factory, "LedgerFacilitator", facilitator)
     return facilitator
 
 
@@ -104,7 +104,7 @@ def test_one_that_stays_open_is_exit_code_1_and_says_what_stands_in_its_way(
 
 
 def test_a_single_payment_can_be_asked_about(verdict: Verdict, data_dir: Path, says: Says) -> None:
-    says.outcome = Refused("invalid_exact_evm_payload_signature")
+    says.outcome = SettlementRefused("invalid_exact_evm_payload_signature")
     write(data_dir, 1, 2)
     told = verdict("payments", "reconcile", receipt_id(2))
     assert told.code == 0
@@ -113,7 +113,7 @@ def test_a_single_payment_can_be_asked_about(verdict: Verdict, data_dir: Path, s
     assert states == {receipt_id(1): "settling", receipt_id(2): "failed"}
 
 
-@pytest.mark.parametrize("state", ["delivered", "failed", "released", "claimed"])
+@pytest.mark.parametrize("state", ["delivered", "failed"])
 def test_nobody_is_asked_for_money_about_a_payment_that_is_not_open(
     verdict: Verdict, data_dir: Path, says: Says, state: str
 ) -> None:
@@ -126,10 +126,10 @@ def test_nobody_is_asked_for_money_about_a_payment_that_is_not_open(
 def test_a_payment_whose_money_may_have_moved_since_is_looked_for(
     verdict: Verdict, data_dir: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    async def find(_: Cashier, entry: Entry) -> Entry:
-        return replace(entry, state="settled", transaction=TRANSACTION)
+    async def find(_: Settlement, record: PaymentRecord) -> PaymentRecord:
+        return replace(record, state="settled", transaction=TRANSACTION)
 
-    monkeypatch.setattr(Cashier, "resolve", find)
+    monkeypatch.setattr(Settlement, "resolve", find)
     write(data_dir, 1, state=state)
     (told,) = verdict("payments", "reconcile", receipt_id(1), "--json").json["payments"]
     assert (told["state"], told["transaction"]) == ("settled", TRANSACTION)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.operator import serve
 from service.operator.folder import run_in_folder
 from tests.fakes.serving import Serving, ended, run_verdict, serving
@@ -63,7 +63,7 @@ def test_root_is_told_that_it_is_not_needed_and_cannot_open_the_folder_of_anothe
     assert f"cannot write to the data folder {folder} (Permission denied)" in refused.stderr
     running = Serving(data_dir=str(tmp_path / "own"))
     with ended(running):
-        running.wait_for("started as root, who is not needed: run it as a user of its own")
+        running.wait_for("Started as root, which is not needed. Run the service as its own user.")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_folder_on_a_full_disk_is_refused_with_what_to_do(tmp_path: Path, monk
 def test_the_first_key_of_an_earlier_start_is_revoked(tmp_path: Path) -> None:
     environment = {"VERDICT_DATA_DIR": str(tmp_path), "VERDICT_SOURCE": "fixtures"}
     (key, user_id), (renewed, same) = (run_in_folder(environment, serve._renew_first_key, make=True) for _ in range(2))
-    listed = run_in_folder(environment, lambda folder: folder.registrar.list_keys())
+    listed = run_in_folder(environment, lambda folder: folder.admin.list_keys())
     assert (key == renewed, user_id == same) == (False, True)
     assert {each.prefix == renewed[: len(str(each.prefix))]: each.revoked_ms is None for each in listed} == {
         True: True,

@@ -12,9 +12,9 @@ from service.clock import SystemClock
 from service.settings import Secret
 from service.storage.engine import Connection
 from service.storage.port import LEADER
-from service.storage.postgres import standing
+from service.storage.postgres import status as standing
 from service.storage.postgres.database import open_postgres
-from service.storage.postgres.standing import Standing
+from service.storage.postgres.status import ServerStatus
 from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Told, Verdict
 
@@ -70,11 +70,11 @@ def test_a_server_is_looked_over_while_the_service_runs_on_it(verdict: Verdict, 
     told = asyncio.run(look())
     assert (told.code, found(told)) == (0, {})
     assert [check["check"] for check in told.json["checks"]] == ALL
-    assert said(told, "PostgreSQL").endswith("keeps what it has acknowledged")
+    assert said(told, "PostgreSQL").endswith("commits are durable")
     assert "pg_amcheck" in said(told, "database")
-    assert said(told, "nodes") == "1 process is connected, from 127.0.0.1; the lead is held from 127.0.0.1"
+    assert said(told, "nodes") == "1 process is connected, from 127.0.0.1; the leader is connected from 127.0.0.1"
     alone = verdict("doctor", "--json", store=server)
-    assert said(alone, "nodes") == "no process of the service is connected; nobody holds the lead"
+    assert said(alone, "nodes") == "no process of the service is connected; no process is the leader"
 
 
 def test_counters_on_a_server_are_compared_with_their_events_and_repaired(
@@ -118,16 +118,16 @@ def test_a_server_that_may_forget_or_only_follows_is_found(
 ) -> None:
     verdict("keys", "create", "--name", "first", store=server)
     keeps = {"synchronous_commit": "local", "fsync": "on"}
-    told_by = Standing("15.4", begun=True, standby=True, size=0, keeps=keeps, nodes=["a", "b", "a"], leader=None)
-    monkeypatch.setattr(standing, "read_standing", lambda *_: told_by)
+    told_by = ServerStatus("15.4", begun=True, standby=True, size=0, keeps=keeps, nodes=["a", "b", "a"], leader=None)
+    monkeypatch.setattr(standing, "read_server_status", lambda *_: told_by)
     told = verdict("doctor", "--json", store=server)
     assert found(told) == {
         "PostgreSQL": [
-            "synchronous_commit is local: what was acknowledged may be forgotten",
-            "it is a standby: it only follows another server",
+            "synchronous_commit is local: acknowledged writes may be lost",
+            "it is a read-only standby",
         ]
     }
-    assert said(told, "nodes") == "3 processes are connected, from a, b; nobody holds the lead"
+    assert said(told, "nodes") == "3 processes are connected, from a, b; no process is the leader"
 
 
 def test_every_command_of_the_operator_acts_on_the_server(verdict: Verdict, server: str) -> None:

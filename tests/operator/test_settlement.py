@@ -68,7 +68,7 @@ def test_a_keystore_is_opened_as_the_service_opens_it(settlement: Any, tmp_path:
     assert settlement(**named, operator_password="hunter2")[1]["findings"] == []
     told, found = settlement(**named, operator_password="another")
     assert told.code == 1
-    assert found["said"] == "a setting cannot be used"
+    assert found["said"] == "invalid setting"
     assert "VERDICT_OPERATOR_KEYSTORE" in found["findings"][0]
     assert "another" not in told.out
 
@@ -205,7 +205,7 @@ def test_a_facilitator_is_asked_with_the_token_that_it_wants_of_coinbases_keys(
 ) -> None:
     secret = b64encode(bytes(range(32)) + bytes(32)).decode()
     told, found = remote(cdp_key_id="id", cdp_key_secret="no key")
-    assert (told.code, found["said"]) == (1, "a setting cannot be used")
+    assert (told.code, found["said"]) == (1, "invalid setting")
     assert remote(cdp_key_id="id", cdp_key_secret=secret)[1]["findings"] == []
     (bearer,) = beside.bearers
     assert str(bearer).startswith("Bearer eyJ")

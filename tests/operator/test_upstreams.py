@@ -14,10 +14,10 @@ from aiohttp import web
 
 from service.clock import HOUR_MS, SECOND_MS, SystemClock
 from service.operator import upstreams
-from service.operator.remedies import is_geoblock
-from service.upstream.failure import UpstreamError
-from service.upstream.http_date import http_date
+from service.operator.probes import is_geoblock
+from service.upstream.failures import UpstreamError
 from service.upstream.replay.server import Replay, replay_server
+from service.upstream.responses import http_date
 from service.upstream.session import Head
 from tests.fakes.in_thread import in_thread
 from tests.fakes.serving import live_at

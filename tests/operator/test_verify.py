@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.operator.verify import verify
 from service.verdict.decide import decide
 from service.wire.envelope import Answer, success
@@ -149,7 +149,7 @@ def test_no_line_is_wider_than_eighty_columns_and_nothing_steers_the_terminal(ve
         (b"{", "this is not JSON"),
         (b"\xff\xfe\xfd", "this is not JSON"),
         (b'{"score": NaN}', "this is not JSON: NaN is no number"),
-        (b'{"score": 1, "score": 2}', "this is not JSON: a member is there twice"),
+        (b'{"score": 1, "score": 2}', "this is not JSON: a member is repeated"),
         (b"[" * 100_000, "this is not JSON"),
         (b"1" * 5_000, "this is not a verdict"),
         (b" " * (2**20 + 1), "is over 1 MiB: no answer is"),

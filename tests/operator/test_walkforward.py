@@ -7,22 +7,21 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import asdict
 
-from service.clients.cli.arguments import read
-from service.clients.cli.refusal import DONE, RefusalError
-from service.clients.cli.words import find
+from service.clients.cli.errors import DONE, RefusalError
 from service.clock import SystemClock, day_of
 from service.operator import walkforward
 from service.operator.output import WIDTH
-from service.operator.rows import COMMANDS
 from service.storage.database import DATABASE, open_database
 from service.walkforward import engine
-from service.walkforward.parameters import Parameters, Request
-from service.walkforward.run import Run
+from service.walkforward.parameters import Parameters, WalkforwardRequest
+from service.walkforward.records import WalkforwardRun
 from service.walkforward.store import RunStore
+from tests.clients.cli.commanding import parsed
 from tests.walkforward.histories import hold_history, wander
 from tests.walkforward.runs import TODAY, made, position, summary
 
@@ -30,9 +29,8 @@ LIVE = "live"
 
 
 def typed(*arguments: str, environment: dict[str, str] | None = None) -> int:
-    found = find(["walkforward", "run", *arguments], COMMANDS)
-    assert found.command is not None
-    return walkforward.run(read(found.command, found.rest), environment or {})
+    parsed_line: Any = parsed("walkforward", "run", *arguments)
+    return walkforward.run(parsed_line, environment or {})
 
 
 def write_recordings(folder: Path, days: int = 3) -> None:
@@ -53,18 +51,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "recordings"
 
 
-def brings(monkeypatch: pytest.MonkeyPatch, run: Run) -> list[Request]:
+def brings(monkeypatch: pytest.MonkeyPatch, run: WalkforwardRun) -> list[WalkforwardRequest]:
     """Have the engine bring this, and note what it is asked."""
-    asked: list[Request] = []
+    asked: list[WalkforwardRequest] = []
 
-    def ran(request: Request, report: Callable[[int, int], None]) -> Run:
+    def ran(request: WalkforwardRequest, report: Callable[[int, int], None]) -> WalkforwardRun:
         asked.append(request)
         report(0, 0)
         for done in (0, 1, 3, 4, 5, 400):
             report(done, 400)
         return run
 
-    monkeypatch.setattr(engine, "run", ran)
+    monkeypatch.setattr(engine, "run_walkforward", ran)
     return asked
 
 
@@ -99,7 +97,7 @@ def test_what_a_run_brought_is_printed_in_eighty_columns_beside_doing_nothing(
     assert "Sign-flip surrogates." in lines
     assert "No embargo." in lines
     assert "the best that 162 trials would show by luck" in text
-    assert f"run 0123456789abcdef, read from {folder}; nothing was kept" in text
+    assert f"run 0123456789abcdef, read from {folder}; nothing was stored" in text
 
 
 def test_a_refused_strategy_has_no_figures_and_the_reason_is_said(
@@ -118,7 +116,7 @@ def test_too_short_a_history_is_said_and_is_no_failure(folder: Path, capsys: pyt
     assert typed("--recordings", str(folder)) == DONE
     out = capsys.readouterr().out
     assert "3 days are recorded" in out
-    assert "nothing was kept" in out
+    assert "nothing was stored" in out
 
 
 def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
@@ -139,15 +137,15 @@ def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
 
 
 def test_a_folder_that_holds_no_recordings_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RefusalError, match="there are no bars in"):
+    with pytest.raises(RefusalError, match="No bars found in"):
         typed("--recordings", str(tmp_path))
 
 
 def test_bars_that_the_engine_refuses_are_refused_in_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> Run:
+    def refuse(*_: object) -> WalkforwardRun:
         raise ValueError("a coin has two bars of one day")
 
-    monkeypatch.setattr(engine, "run", refuse)
+    monkeypatch.setattr(engine, "run_walkforward", refuse)
     with pytest.raises(RefusalError, match="the bars cannot be used: a coin has two bars of one day"):
         typed("--recordings", str(folder))
 
@@ -220,9 +218,9 @@ def test_over_a_data_folder_the_published_days_of_all_coins_are_walked_and_the_r
     kept.hold(LIVE)
     asked = brings(monkeypatch, made(told=summary(), positions=[position(0)]))
     assert typed(environment=kept.environment) == DONE
-    assert "kept as run 1; the service tells its records from now on" in capsys.readouterr().out.replace("\n", " ")
+    assert "stored as run 1; the service shows its records from now on" in capsys.readouterr().out.replace("\n", " ")
     (request,) = asked
-    assert [history.coin for history in request.histories] == ["BTC", "ETH", "KPEPE", "MATIC"]
+    assert [history.coin for history in request.histories] == ["BTC", "ETH", "MATIC", "PEPE"]
     assert {history.bars[-1][0] for history in request.histories} == {TODAY - 1}
     assert all(history.funding for history in request.histories)
     (run,) = kept.runs()
@@ -234,7 +232,7 @@ def test_a_data_folder_without_a_published_day_is_refused_with_what_to_do(
     kept: Kept, origin: str | None, *, published: bool
 ) -> None:
     kept.hold(origin, published=published)
-    with pytest.raises(RefusalError, match="no published day yet; let the service run"):
+    with pytest.raises(RefusalError, match=r"no published day yet\. Let the service run"):
         typed(environment=kept.environment)
 
 

@@ -42,7 +42,7 @@ def test_a_wallet_needs_no_words(verdict: Verdict) -> None:
 def test_a_removed_wallet_is_gone_and_may_come_again(verdict: Verdict) -> None:
     verdict("wallets", "add", WALLET, "--label", "old")
     removed = verdict("wallets", "remove", WALLET.lower())
-    assert (removed.code, removed.out) == (0, f"{WALLET} is watched no longer, and told of no longer.\n")
+    assert (removed.code, removed.out) == (0, f"{WALLET} is no longer watched.\n")
     assert verdict("wallets", "list").out == "No wallet is watched.\n"
     assert verdict("wallets", "add", WALLET).code == 0
     assert "old" not in verdict("wallets", "list").out

@@ -13,19 +13,20 @@ from msgspec import Raw
 from service.clock import DAY_MS, SECOND_MS, parse_iso
 from service.errors import ServiceError
 from service.http.openapi import document
-from service.market.conclusions.concluded import BreadthDay, Conclusions, RegimeRun
-from service.market.desk import MarketDesk
-from service.market.observed import Chart, Failure, Quote, Snapshot, State
-from service.market.plausibility_rules import Reason
-from service.market.quarantine import Quarantined, Report
-from service.market.room import Market
-from service.market.shelf import Drawer, Kept
-from service.pages.page import Page
-from service.pages.site import Site, open_site
-from service.routes.call import Bound, Call, Waiting
+from service.market.daily_report.models import BreadthDay, DailyReport, RegimeRun
+from service.market.models import CoinChart, CoinView, MarketSnapshot, MarketState, Quote
+from service.market.plausibility.quarantine import QuarantinedValue, QuarantineReport
+from service.market.plausibility.rules import RejectReason
+from service.market.service import MarketService
+from service.pages.rendering import HtmlPage
+from service.pages.site import PageSite, open_site
+from service.routes.call import Bound, Call, WaitingRoute
+from service.routes.table import RouteServices
+from service.storage.documents import Document, DocumentState, FetchFailure
 from service.verdict.scorecard import Scorecard, Scorecards
+from service.wire.coins import CoinRow, Coins
 from service.wire.envelope import Answer, encode
-from service.wire.market import MarketHealth, TrendCounts, TrendShares
+from service.wire.market import MarketHealth, PageMeta, TrendCounts, TrendShares
 from tests.fakes.clock import FakeClock
 
 ANSWERS = Path(__file__).resolve().parent.parent / "clients" / "answers"
@@ -56,13 +57,26 @@ def quote(symbol: str, price: float | None = 100.0, funding: float | None = 0.00
     return Quote(**{**known, **changes})
 
 
-CHART = Chart(NOW_MS // DAY_MS * DAY_MS, "UP", NOW_MS - 3 * DAY_MS, "DOWN", NOW_MS - 9 * DAY_MS, 0.5)
+CHART = CoinChart(NOW_MS // DAY_MS * DAY_MS, "UP", NOW_MS - 3 * DAY_MS, "DOWN", NOW_MS - 9 * DAY_MS, 0.5)
 
 
-def _drawer(counted: Scorecard | None) -> Drawer[Scorecard]:
+def row(coin: CoinView, **changes: Any) -> CoinRow:
+    """A row of the table as the quote has it; what no quote has is fixed."""
+    known: dict[str, Any] = {
+        "symbol": coin.symbol, "name": f"{coin.symbol} Coin", "rank": 1, "price": coin.price, "change_1h": 0.5,
+        "change_24h": coin.change_24h, "change_7d": -1.25, "change_30d": 12.0, "volume_24h_usd": coin.volume_usd,
+        "open_interest_usd": coin.open_interest_usd, "market_cap": None, "funding_apr": coin.funding_apr,
+        "trend_daily": coin.trend_daily, "trend_weekly": coin.trend_weekly, "streak_days": 3, "regime": "neutral",
+        "verdict": "bull", "score": 1.25, "sentiment_stance": "neutral", "btc_correlation": coin.btc_correlation,
+        "categories": [], "stale_fields": [],
+    }  # fmt: skip
+    return CoinRow(**{**known, **changes})
+
+
+def _drawer(counted: Scorecard | None) -> Document[Scorecard]:
     """What is kept, or nothing."""
-    kept = Kept(counted, NOW_MS, "x")
-    return cast("Drawer[Scorecard]", SimpleNamespace(on_change=lambda show: show(kept)))
+    kept = DocumentState(counted, NOW_MS, "x")
+    return cast("Document[Scorecard]", SimpleNamespace(on_change=lambda show: show(kept)))
 
 
 class Stage:
@@ -75,7 +89,11 @@ class Stage:
     """
 
     def __init__(
-        self, live: Scorecard | None = None, backtested: Scorecard | None = None, source: str = "fixtures"
+        self,
+        live: Scorecard | None = None,
+        backtested: Scorecard | None = None,
+        source: str = "fixtures",
+        history: Any = None,
     ) -> None:
         self.clock = FakeClock(NOW_MS)
         self.asked: list[str] = []
@@ -88,21 +106,39 @@ class Stage:
             "coin.risk": lambda _: answered("coin.risk"),
             "coin.historical": lambda _: answered("coin.historical.days"),
             "signal": lambda _: answered("signal"),
+            "transcripts": lambda call: answered(f"transcripts.{call.parameters.action}"),
+            "walkforward": lambda _: answered("walkforward.outcomes"),
+            "wallets": lambda _: answered("wallets.watchlist"),
+            "coins": lambda _: Answer(Raw(encode(Coins(self.rows(), PageMeta(0, None)))), NOW_MS),
         }
-        self.coins = MarketDesk(self.clock)
-        self.conclusions = SimpleNamespace(now=Kept(None))
-        self.quarantine = SimpleNamespace(now=Kept(None))
+        self.coins = MarketService(self.clock)
+        self.conclusions = SimpleNamespace(current=DocumentState(None))
+        self.quarantine = SimpleNamespace(current=DocumentState(None))
         self.show()
-        rooms = SimpleNamespace(coins=self.coins, conclusions=self.conclusions, quarantine=self.quarantine)
-        market = cast("Market", rooms)
+        self.history: Any = history or SimpleNamespace(loaded=None)
+        self.fear_greed: tuple[int, int] | None = (54, NOW_MS)
         scorecards = Scorecards(_drawer(live), _drawer(backtested), lambda: "x")
-        self.site: Site = open_site(source, self.clock, self._endpoints(), market, scorecards, OPENAPI, LINES)
+        market = SimpleNamespace(coins=self.coins, daily_report=self.conclusions, quarantine=self.quarantine)
+        services = SimpleNamespace(
+            market=market,
+            table=SimpleNamespace(history=self.history),
+            sentiment=SimpleNamespace(fear_greed=lambda: self.fear_greed),
+            verdict=SimpleNamespace(scorecards=scorecards),
+        )
+        self.site: PageSite = open_site(
+            source, self.clock, self._endpoints(), cast("RouteServices", services), OPENAPI, LINES
+        )
 
-    def show(self, *quotes: Quote, failure: Failure | None = None, venue: str | None = "hyperliquid") -> None:
+    def show(self, *quotes: Quote, failure: FetchFailure | None = None, venue: str | None = "hyperliquid") -> None:
         """Have the market know these coins: BTC and SOL where none are named."""
-        state = State("x", 1, NOW_MS - SECOND_MS, NOW_MS, failure, venue)
+        state = MarketState("x", 1, NOW_MS - SECOND_MS, NOW_MS, failure, venue)
         coins = quotes or (quote("BTC", 117_700.0, volume_usd=9e9), quote("SOL", 187.0, -0.0001, prev_price=200.0))
-        self.coins.show(Snapshot(state, [(each, CHART) for each in coins]))
+        self.coins.show(MarketSnapshot(state, [(each, CHART) for each in coins]))
+
+    def rows(self) -> list[CoinRow]:
+        """The table of the coins that the market knows."""
+        stale = ["price"] if self.coins.state.venue is None else []
+        return [row(coin, stale_fields=stale) for coin in self.coins.view().values()]
 
     def conclude(self, days: list[tuple[int, int, int]], runs: list[RegimeRun] | None = None) -> None:
         """Publish days of breadth (up, hodl, down), the last one of yesterday."""
@@ -111,14 +147,14 @@ class Stage:
         health = MarketHealth(
             "2025-07-24", 1, TrendCounts(1, 0, 0), TrendShares(100, 0, 0), hasExtremes=False, extremes=[]
         )
-        self.conclusions.now = Kept(
-            Conclusions(TODAY * DAY_MS, breadth, health, [], None, runs or [], [], [], [], {}), NOW_MS
+        self.conclusions.current = DocumentState(
+            DailyReport(TODAY * DAY_MS, breadth, health, [], None, runs or [], [], [], [], {}), NOW_MS
         )
 
     def quarantine_values(self, *coins: str) -> None:
         """Have a new price of each coin fail the plausibility check (`*`: the whole answer)."""
-        held = [Quarantined("hyperliquid", coin, "price", Reason.PRICE_MOVED, NOW_MS) for coin in coins]
-        self.quarantine.now = Kept(Report(held), NOW_MS)
+        held = [QuarantinedValue("hyperliquid", coin, "price", RejectReason.PRICE_MOVED, NOW_MS) for coin in coins]
+        self.quarantine.current = DocumentState(QuarantineReport(held), NOW_MS)
 
     def fail(self, offer_id: str, error: ServiceError) -> None:
         """Have a route fail."""
@@ -128,7 +164,7 @@ class Stage:
 
         self.answers[offer_id] = failing
 
-    async def page(self, path: str, segment: str = "", **query: str) -> Page:
+    async def page(self, path: str, segment: str = "", **query: str) -> HtmlPage:
         """Ask for a page."""
         return await self.site.answer(path, segment, query)
 
@@ -144,15 +180,15 @@ class Stage:
 
             return answer
 
-        def later(offer_id: str) -> Waiting:
+        def later(offer_id: str) -> WaitingRoute:
             answer = now(offer_id)
 
             async def run(call: Call[Any, Any]) -> Answer:
                 return answer(call)
 
-            return Waiting(run, lambda _: None)
+            return WaitingRoute(run, lambda _: None)
 
-        slow = {"coin.historical", "signal", "funding.alerts"}
+        slow = {"coin.historical", "signal", "funding.alerts", "transcripts", "walkforward"}
         return {offer_id: later(offer_id) if offer_id in slow else now(offer_id) for offer_id in self.answers}
 
 
@@ -165,7 +201,7 @@ class _Text(HTMLParser):
         self.pieces.append(data)
 
 
-def text_of(page: Page) -> str:
+def text_of(page: HtmlPage) -> str:
     """The text of a page, its blanks as single spaces, its minus signs as hyphens, what is not known as `_`."""
     parser = _Text()
     parser.feed(page.body.decode())

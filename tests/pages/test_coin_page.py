@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from service.errors import ServiceError
-from service.market.observed import Failure
+from service.storage.documents import FetchFailure
 from service.wire.queries import SignalQuery
 from tests.pages.stage import NOW_MS, Stage, answered, quote, text_of
 
@@ -20,9 +20,9 @@ def stage() -> Stage:
 async def test_it_begins_with_the_price_and_what_it_rests_on(stage: Stage) -> None:
     text = await stage.text(COIN, "btc")
     assert "Market / BTC, 0 s old BTC 117,700 USD" in text
-    assert "Daily trend ▲ UP since 22 Jul 2025" in text
-    assert "Weekly trend ▲ UP since 19 May 2025" in text
-    assert "Funding +10.9 % a year, longs pay" in text
+    assert "Daily trend ▲ UP since 2025-07-22" in text
+    assert "Weekly trend ▲ UP since 2025-05-19" in text
+    assert "Funding +10.95 % a year, longs pay" in text
     assert "With BTC 1.00 correlation" in text
     assert "Sentiment neutral" in text
 
@@ -41,7 +41,7 @@ async def test_what_is_not_known_is_a_dash_and_what_is_stale_says_so(stage: Stag
     assert "117,700 USD +47,025.0" not in text
     assert "24 h stale" in text
     assert "Daily trend _ Weekly trend ▲ UP Funding _ a year With BTC stale 1.00" in text
-    assert "Sentiment _ Price" in text
+    assert "Sentiment _ Your question" in text
 
 
 async def test_a_coin_that_has_just_left_the_venue_shows_no_change(stage: Stage) -> None:
@@ -51,17 +51,17 @@ async def test_a_coin_that_has_just_left_the_venue_shows_no_change(stage: Stage)
 
 async def test_the_price_is_a_drawing_with_its_table(stage: Stage) -> None:
     text = await stage.text(COIN, "BTC")
-    assert "+56.0 % in 90 days" in text
-    assert "Market cap 2.34 T Volume, 24 h 3.06 B Open interest 3.60 B" in text
-    assert "28 Apr 2025 76,413 3.55 B +10.9 %" in text
-    assert "27 Apr 2025 75,470 1.77 B _" in text
+    assert "+55.96 % in 90 days" in text
+    assert "Market cap $2.34 T Volume, 24 h $3.06 B Open interest $3.60 B" in text
+    assert "2025-04-28 76,413 $3.55 B +10.95 %" in text
+    assert "2025-04-27 75,470 $1.77 B _" in text
 
 
 async def test_hours_are_told_with_their_time(stage: Stage) -> None:
     stage.answers["coin.historical"] = lambda _: answered("coin.historical")
     text = await stage.text(COIN, "BTC", span="7d")
     assert "% in 7 days" in text
-    assert "25 Jul 2025 23:00" in text
+    assert "2025-07-25 23:00" in text
 
 
 async def test_too_little_history_and_none_say_so(stage: Stage) -> None:
@@ -70,7 +70,7 @@ async def test_too_little_history_and_none_say_so(stage: Stage) -> None:
         data["change_pct"] = None
 
     stage.answers["coin.historical"] = lambda _: answered("coin.historical.days", short)
-    assert "Too little of its past is known." in await stage.text(COIN, "BTC")
+    assert "Too little history for a chart." in await stage.text(COIN, "BTC")
     stage = Stage()
     stage.answers["coin.historical"] = lambda _: answered("coin.historical.days", lambda it: it.update(change_pct=None))
     assert "in 90 days" not in await stage.text(COIN, "BTC")
@@ -84,9 +84,9 @@ async def test_the_verdict_adds_up_rule_by_rule_with_its_evidence(stage: Stage) 
     assert "bull +1.50 of -4 to +4, high confidence" in text
     assert (
         "funding level Funding of SOL averaged -40.48 % a year over the last 24 hours, at or below -21.9 %: the short "
-        "side is crowded. This counts for SOL. -40.4785 -21.8999 +0.75"
+        "side is crowded. This counts for SOL. -40.48 % -21.90 % +0.75"
     ) in text
-    assert "-44.0431 -9.9999 -0.25" in text
+    assert "-44.04 % -10.00 % -0.25" in text
     assert "Score +1.50 Confidence is high" in text
     assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/2." in text
     assert "35c3b8ce6a6f1812f2c8a7e7a2d1994ecce3e4c338459231790cf10f4cc3f8b1" in text
@@ -170,6 +170,26 @@ async def test_no_position_and_no_trades_say_so(stage: Stage) -> None:
     assert "Funding alerts" not in text
 
 
+async def test_what_was_said_of_the_coin_is_quoted_as_text(stage: Stage) -> None:
+    def change(data: Any) -> None:
+        data["highlights"] = data["highlights"][:2]
+        data["highlights"][0].update(
+            quote="Up &amp; &lt;b&gt;away&lt;/b&gt;", speaker=None, title="A show", stance="bullish"
+        )
+
+    stage.answers["transcripts"] = lambda _: answered("transcripts.highlights", change)
+    page = await stage.page(COIN, "BTC")
+    assert "“Up & <b>away</b>” A show, 20" in text_of(page)
+    assert b"<b>away</b>" not in page.body
+    stage = Stage()
+    stage.fail("transcripts", ServiceError("UNAVAILABLE", "not yet"))
+    assert "Said of BTC" not in await stage.text(COIN, "BTC")
+
+
+async def test_questions_about_the_coin_are_one_click_away(stage: Stage) -> None:
+    assert "Should I long BTC?" in await stage.text(COIN, "BTC")
+
+
 async def test_an_unknown_coin_is_refused_with_those_that_are_like_it(stage: Stage) -> None:
     with pytest.raises(ServiceError) as caught:
         await stage.page(COIN, "BTCC")
@@ -184,7 +204,7 @@ async def test_a_span_that_there_is_not_is_refused(stage: Stage) -> None:
         await stage.page(COIN, "BTC", span="5y")
     refused = stage.site.refuse(caught.value)
     assert refused.status == 400
-    assert "This address is not right span is one of 7d, 90d, 1y" in text_of(refused)
+    assert "This address is not right span is one of 24h, 7d, 30d, 90d, 1y, all" in text_of(refused)
 
 
 async def test_every_coin_and_span_is_a_page_of_its_own_made_once(stage: Stage) -> None:
@@ -195,7 +215,7 @@ async def test_every_coin_and_span_is_a_page_of_its_own_made_once(stage: Stage) 
 
 
 async def test_it_says_when_the_venue_does_not_answer(stage: Stage) -> None:
-    stage.show(quote("BTC"), failure=Failure(NOW_MS, 503, "down"), venue=None)
+    stage.show(quote("BTC"), failure=FetchFailure(NOW_MS, 503, "down"), venue=None)
     assert "The venue does not answer" in await stage.text(COIN, "BTC")
 
 

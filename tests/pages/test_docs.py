@@ -9,32 +9,30 @@ from typing import Any
 
 import pytest
 
-from service.pages.files import Files
-from service.pages.page import Page
-from service.pages.reference.document import Operation, read
-from service.pages.reference.example import curl
-from service.pages.reference.view import DocsView
-from service.pages.rendering import Templates
+from service.pages.reference.curl import curl
+from service.pages.reference.document import OperationDoc, ReferencePage, read_reference
+from service.pages.rendering import HtmlPage, Templates
+from service.pages.static_files import StaticFiles
 from service.wire.offers import OFFERS
 from tests.pages.stage import LINES, OPENAPI, Stage, text_of
 
 DOCUMENT: dict[str, Any] = json.loads(OPENAPI)
-REFERENCE = read(DOCUMENT, LINES)
+REFERENCE = read_reference(DOCUMENT, LINES)
 
 
-def operation(offer_id: str) -> Operation:
+def operation(offer_id: str) -> OperationDoc:
     return next(each for each in REFERENCE.operations if each.id == offer_id)
 
 
 @pytest.fixture(scope="module")
-def page() -> Page:
+def page() -> HtmlPage:
     return asyncio.run(Stage().page("/docs"))
 
 
 class Anchors(HTMLParser):
     """Every id of a page, and every place on it that is linked to."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: HtmlPage) -> None:
         super().__init__()
         self.ids: list[str] = []
         self.linked: set[str] = set()
@@ -53,15 +51,15 @@ async def test_it_is_written_once() -> None:
     assert await stage.page("/docs") is await stage.page("/docs")
 
 
-def test_every_route_is_there_with_what_it_costs(page: Page) -> None:
-    said = text_of(Page(page.body.replace(b"<wbr>", b"")))
+def test_every_route_is_there_with_what_it_costs(page: HtmlPage) -> None:
+    said = text_of(HtmlPage(page.body.replace(b"<wbr>", b"")))
     assert [each.id for each in REFERENCE.operations] == [offer.id for offer in OFFERS]
     for offer in OFFERS:
         assert f"{offer.method} {offer.path} {f'{offer.price_usdc} USD' if offer.payable else 'free'} " in said
         assert f"{offer.summary}." in said
 
 
-def test_every_parameter_field_and_code_of_the_document_is_there(page: Page) -> None:
+def test_every_parameter_field_and_code_of_the_document_is_there(page: HtmlPage) -> None:
     said = text_of(page)
     schemas = DOCUMENT["components"]["schemas"]
     named = {name for schema in schemas.values() for name in schema.get("properties", ())}
@@ -76,14 +74,14 @@ def test_every_parameter_field_and_code_of_the_document_is_there(page: Page) -> 
     assert [word for word in sorted(named | codes | parameters) if word not in said] == []
 
 
-def test_every_link_leads_somewhere_on_the_page_and_no_place_is_there_twice(page: Page) -> None:
+def test_every_link_leads_somewhere_on_the_page_and_no_place_is_there_twice(page: HtmlPage) -> None:
     anchors = Anchors(page)
     assert sorted(anchors.linked - set(anchors.ids)) == []
     assert len(anchors.ids) == len(set(anchors.ids))
     assert {offer.id for offer in OFFERS} | {"schema-RiskContext", "status-402"} <= anchors.linked
 
 
-def test_a_policy_without_anything_inline_forbids_none_of_it(page: Page) -> None:
+def test_a_policy_without_anything_inline_forbids_none_of_it(page: HtmlPage) -> None:
     html = page.body.decode()
     assert re.findall(r"<script(?! src=\"/static/)|<style|\sstyle=|\son[a-z]+=|javascript:", html) == []
     assert re.findall(r"(?:src|href)=\"(?![/#])", html) == []
@@ -91,7 +89,7 @@ def test_a_policy_without_anything_inline_forbids_none_of_it(page: Page) -> None
 
 async def test_what_a_document_says_is_not_taken_for_html() -> None:
     hostile = OPENAPI.replace(b"Bundled risk context", b"<script>`<img>` {{ 1 + 1 }}</script>")
-    view = DocsView(Templates(Files().url, "live"), hostile, {"signal": ["<b>verdict"]})
+    view = ReferencePage(Templates(StaticFiles().url, "live"), hostile, {"signal": ["<b>verdict"]})
     html = (await view.show("", {})).body.decode()
     assert "&lt;script&gt;<code>&lt;img&gt;</code> {{ 1 + 1 }}&lt;/script&gt;" in html
     assert "<code>&lt;b&gt;verdict</code>" in html
@@ -157,7 +155,7 @@ def test_a_stream_is_told_by_its_lines() -> None:
 
 def test_an_answer_in_several_forms_is_told_by_each() -> None:
     forms = {answer.media_type: [kind.name for kind in answer.kinds] for answer in operation("question").answers}
-    assert forms == {"text/plain": [], "text/event-stream": [], "application/json": ["Told", "Findings"]}
+    assert forms == {"text/plain": [], "text/event-stream": [], "application/json": ["QuestionAnswer", "Findings"]}
 
 
 def test_a_route_tells_its_own_failures_and_the_page_all_of_them() -> None:

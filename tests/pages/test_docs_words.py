@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from service.pages.reference.fields import described, parameter
-from service.pages.reference.words import Said, kind, limits, prose
+from service.pages.reference.schema import RichText, kind, limits, parameter_doc, rich_text, schema_doc
 
 REFERENCE = {"$ref": "#/components/schemas/Crossing"}
 
 
-def plain(said: Said) -> str:
+def plain(said: RichText) -> str:
     """Codes in backticks, schemas in brackets."""
     marks = {"": "{}", "code": "`{}`", "schema": "[{}]"}
     return "".join(marks[part.mark].format(part.text) for part in said)
@@ -57,17 +56,17 @@ def test_what_a_value_has_to_keep_to(schema: dict[str, Any], words: list[str]) -
     "text", ["Check `apr` first", "`apr`", "", "none", "`a` and `b`", "one ` alone", "`a` and ` b"]
 )
 def test_prose_is_what_was_written(text: str) -> None:
-    assert plain(prose(text)) == text
+    assert plain(rich_text(text)) == text
 
 
 def test_a_lonely_backtick_marks_nothing() -> None:
-    assert [part.mark for part in prose("`a` and ` b")] == ["code", ""]
+    assert [part.mark for part in rich_text("`a` and ` b")] == ["code", ""]
 
 
 def test_a_parameter_that_may_be_left_out_is_not_said_to_be_null() -> None:
     symbol = {"type": "string", "description": "A ticker", "examples": ["BTC"], "pattern": "^[A-Z]+$"}
     schema = {"anyOf": [symbol, {"type": "null"}], "default": None}
-    told = parameter({"name": "symbol", "in": "query", "required": False, "schema": schema})
+    told = parameter_doc({"name": "symbol", "in": "query", "required": False, "schema": schema})
     assert (told.name, told.place, told.required, told.default) == ("symbol", "query", False, None)
     assert (plain(told.kind), plain(told.about)) == ("string", "A ticker")
     assert told.example is not None
@@ -78,7 +77,7 @@ def test_a_parameter_that_may_be_left_out_is_not_said_to_be_null() -> None:
 def test_a_parameters_own_words_and_examples_come_first() -> None:
     schema = {"type": "integer", "description": "of the type", "default": 0}
     row = {"name": "n", "in": "path", "required": True, "schema": schema, "description": "own"}
-    told = parameter({**row, "examples": {"7": {"value": 7}}})
+    told = parameter_doc({**row, "examples": {"7": {"value": 7}}})
     assert plain(told.about) == "own"
     assert told.example is not None
     assert told.default is not None
@@ -86,7 +85,7 @@ def test_a_parameters_own_words_and_examples_come_first() -> None:
 
 
 def test_what_a_description_says_of_fields_is_said_with_them_and_what_is_for_programmers_is_not() -> None:
-    told = described(
+    told = schema_doc(
         "Thing",
         {
             "description": "A thing\nof two lines.\n\nMore of `it`.\n\n"
@@ -105,10 +104,10 @@ def test_what_a_description_says_of_fields_is_said_with_them_and_what_is_for_pro
 
 
 def test_an_object_without_fields_has_none() -> None:
-    assert described("Empty", {"type": "object"}) == ("Empty", [], [])
+    assert schema_doc("Empty", {"type": "object"}) == ("Empty", [], [])
 
 
 @pytest.mark.parametrize(("default", "shown"), [(None, None), ([], None), ({}, None), (False, "false"), ("", "")])
 def test_a_default_is_told_where_it_says_something(default: object, shown: str | None) -> None:
-    told = described("A", {"properties": {"a": {"default": default}}}).fields[0].default
+    told = schema_doc("A", {"properties": {"a": {"default": default}}}).fields[0].default
     assert (told and told.text) == shown

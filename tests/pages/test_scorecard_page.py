@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from service.pages import scorecard
 from service.verdict.claims import earned
-from service.verdict.measured import MEASURED, Isotonic
-from service.verdict.scorecard import Cell, LiveSkill
+from service.verdict.measured import MEASURED, IsotonicModel
+from service.verdict.scorecard import LiveSkill, OutcomeCell
 from tests.pages.stage import Stage
 from tests.verdict.scorecards import card, cell
 from tests.verdict.test_claims import planted
@@ -29,7 +29,9 @@ async def test_it_begins_with_what_a_reader_should_conclude() -> None:
 @pytest.mark.promise("record.two")
 async def test_the_live_and_the_backtested_record_stand_apart_each_by_verdict_and_horizon() -> None:
     """Of 400 bull verdicts 240 rose; with 400 bear ones, of which 80 rose, 320 of 800 did."""
-    live = card(cell(400, ups=240), cell(400, ups=80, verdict="bear"), Cell("asked", 1, "", "bull", 9, 5, 4, 1, 3.0))
+    live = card(
+        cell(400, ups=240), cell(400, ups=80, verdict="bear"), OutcomeCell("asked", 1, "", "bull", 9, 5, 4, 1, 3.0)
+    )
     text = await Stage(live, card(cell(600, ups=300), days=60)).text("/scorecard")
     first, second, asked = text.index("Live record"), text.index("Backtested record"), text.index("What somebody asked")
     assert first < text.index("bull 1 100 400 60.0 % 60.0 to 60.0 % 40.0 % +1.40 %") < second
@@ -57,7 +59,7 @@ async def test_skill_is_shown_with_intervals_and_reliability_diagrams() -> None:
 async def test_a_claim_that_was_earned_is_named_and_one_that_is_withdrawn_says_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scorecard, "earned", partial(earned, planted(Isotonic([0.0], [0.7]))))
+    monkeypatch.setattr(scorecard, "earned", partial(earned, planted(IsotonicModel([0.0], [0.7]))))
     live = card(cell(60, ups=30), days=60)
     text = await Stage(live).text("/scorecard")
     assert "Some claims have shown skill." in text
@@ -66,6 +68,6 @@ async def test_a_claim_that_was_earned_is_named_and_one_that_is_withdrawn_says_w
     text = await Stage(replace(live, skills=[LiveSkill("rises", 1, 72, -0.031, -0.004)])).text("/scorecard")
     assert "Verdicts describe. They have not been shown to predict. No probability is published." in text
     assert (
-        "Withdrawn, because the base rate was better on live days: rises after 1 day (skill -3.1 % on 72 "
-        "days, at most -0.4 %)."
+        "Withdrawn, because the base rate was better on live days: rises after 1 day (skill -3.10 % on 72 "
+        "days, at most -0.40 %)."
     ) in text

@@ -7,8 +7,8 @@ import asyncio
 from typing import Final, Literal
 
 from service.clock import SECOND_MS
-from service.payments.facilitators.port import Cancelled, Outcome, Refused, Settled, Unknown, Unused
-from service.payments.payment import Entry, Payment
+from service.payments.facilitators.port import Cancelled, Outcome, Settled, SettlementRefused, Unknown, Unused
+from service.payments.records import Payment, PaymentRecord
 from service.wire.payment import SettlementKind
 from tests.fakes.clock import FakeClock
 
@@ -64,9 +64,9 @@ class Teller:
         self.mode: Mode = "honest"
         self.blind = False
 
-    async def settle(self, entry: Entry) -> Outcome:
+    async def settle(self, record: PaymentRecord) -> Outcome:
         await asyncio.sleep(0)
-        payment = entry.payment
+        payment = record.payment
         if self.mode in {"honest", "lost", "dies after"}:
             self.chain.move(payment)
         if self.mode == "late" and self.chain.is_open(payment):
@@ -75,7 +75,7 @@ class Teller:
             case "honest":
                 return self._truth(payment)
             case "poor":
-                return Refused("insufficient_funds", lasting=False)
+                return SettlementRefused("insufficient_funds", lasting=False)
             case "defective":
                 raise KeyError(payment.nonce)
             case "dies" | "dies after":
@@ -83,8 +83,8 @@ class Teller:
             case _:
                 return Unknown("timeout", transaction_of(payment) if self.mode == "late" else None)
 
-    async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
-        nonce = entry.payment.nonce
+    async def look(self, record: PaymentRecord) -> Settled | Unused | Cancelled | Unknown:
+        nonce = record.payment.nonce
         if self.blind:
             return Unknown("no answer")
         if nonce in self.chain.moved:
@@ -95,8 +95,8 @@ class Teller:
         if payment.nonce in self.chain.moved:
             return Settled(self.chain.moved[payment.nonce])
         if payment.nonce in self.chain.cancelled:
-            return Refused("invalid_exact_evm_nonce_already_used")
-        return Refused("invalid_exact_evm_payload_authorization_valid_before", lasting=False)
+            return SettlementRefused("invalid_exact_evm_nonce_already_used")
+        return SettlementRefused("invalid_exact_evm_payload_authorization_valid_before", lasting=False)
 
 
 def transaction_of(payment: Payment) -> str:

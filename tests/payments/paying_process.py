@@ -1,4 +1,4 @@
-"""A process that races others for payments: open, say so, wait for a line, claim, settle what is its own, tell.
+"""A process that races others for payments: open, say so, wait for a line, begin, settle what is its own, tell.
 
 Arguments: the database, and how many payments. Every process makes the same ones. One letter a payment: f(resh), s(ame)
 or o(ther), where each process is another user for the second half.
@@ -11,18 +11,20 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from service.clock import SystemClock
-from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
+from service.payments.records import new_claim
+from tests.payments.shop import ANSWER, TRANSACTION, Shop, purchase
 from tests.payments.signing import payment
 
-SIGNED = payment()
+SIGNED = replace(payment(), valid_before_s=2**40)
 
 
 async def pay(shop: Shop, number: int, user_id: int) -> str:
-    claim, entry = await shop.ledger.claim(order(user_id), replace(SIGNED, nonce=f"0x{number:064x}"))
-    if claim == "fresh":
-        entry = await shop.ledger.settling(entry, ANSWER)
-        shop.ledger.delivered(await shop.ledger.settled(entry, TRANSACTION))
-    return claim[0]
+    claim = new_claim(purchase(user_id), replace(SIGNED, nonce=f"0x{number:064x}"), SystemClock().now_ms())
+    record = await shop.ledger.begin_settlement(claim, ANSWER)
+    if record.receipt_id != claim.receipt_id:
+        return "s" if record.purchase == claim.purchase else "o"
+    shop.ledger.delivered(await shop.ledger.record_settled(record, TRANSACTION))
+    return "f"
 
 
 async def main(database: str, count: str) -> None:

@@ -48,7 +48,7 @@ _ROW: Final[dict[str, Any]] = {
     "claimed_ms": START_MS,
 }
 _FURTHER: Final[dict[str, dict[str, Any]]] = {
-    "claimed": {"due_ms": START_MS + 60_000},
+    "claimed": {"due_ms": START_MS + 60_000},  # like `released`, written before migration 31 only
     "released": {},
     "settling": {"due_ms": START_MS + 60_000, "response_hash": RECEIPT.response_hash},
     "failed": {"response_hash": RECEIPT.response_hash, "reason": "insufficient_funds"},

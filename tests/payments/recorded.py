@@ -5,9 +5,9 @@ Each was given the row of `signing.row()` (or the same in the words of v1) and k
 
 from typing import Final
 
-from service.payments.decode import Carrier
+from service.payments.decode import PaymentHeader
 
-RECORDED: Final[dict[str, tuple[Carrier, int, bytes]]] = {
+RECORDED: Final[dict[str, tuple[PaymentHeader, int, bytes]]] = {
     "python_v2": (
         "payment-signature",
         1_795_238_395,

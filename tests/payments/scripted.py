@@ -5,7 +5,7 @@ from collections import deque
 
 from service.payments.facilitators.ledger import LedgerFacilitator
 from service.payments.facilitators.port import Outcome
-from service.payments.payment import Entry
+from service.payments.records import PaymentRecord
 from service.wire.payment import SettlementKind
 
 
@@ -21,13 +21,13 @@ class Scripted:
     kind: SettlementKind = "ledger"
 
     def __init__(self) -> None:
-        self.asked: list[Entry] = []
+        self.asked: list[PaymentRecord] = []
         self.outcomes: deque[Outcome] = deque()
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def settle(self, entry: Entry) -> Outcome:
-        self.asked.append(entry)
+    async def settle(self, record: PaymentRecord) -> Outcome:
+        self.asked.append(record)
         await self.gate.wait()
-        honest = LedgerFacilitator(entry.payment.network)
-        return self.outcomes.popleft() if self.outcomes else await honest.settle(entry)
+        honest = LedgerFacilitator(record.payment.network)
+        return self.outcomes.popleft() if self.outcomes else await honest.settle(record)

@@ -7,17 +7,18 @@ from typing import Any
 from service.access.meter import Meter, open_meter
 from service.clock import Clock
 from service.payments.ledger import PaymentLedger
-from service.payments.payment import Order, PaidAnswer
+from service.payments.records import Payment, PaymentRecord, Purchase, new_claim
 from service.storage.database import Database
+from service.storage.response_store import StoredResponse
 from tests.fakes.stores import open_database
-from tests.payments.signing import PRICE
+from tests.payments.signing import PRICE, payment
 
 TRANSACTION = "0x" + "ab" * 32
-ANSWER = PaidAnswer(200, ((b"content-type", b"application/json"),), b'{"schemaVersion":1,"data":{}}')
+ANSWER = StoredResponse(200, ((b"content-type", b"application/json"),), b'{"schemaVersion":1,"data":{}}')
 
 
-def order(user_id: int = 1, request: str = "GET /api/cli/coin/risk/BTC\n", offer_id: str = "coin.risk") -> Order:
-    return Order(
+def purchase(user_id: int = 1, request: str = "GET /api/cli/coin/risk/BTC\n", offer_id: str = "coin.risk") -> Purchase:
+    return Purchase(
         user_id=user_id,
         offer_id=offer_id,
         method="GET",
@@ -50,9 +51,17 @@ class Shop:
         self._metering = open_meter(self.database, self._clock)
         self.meter = await self._metering.__aenter__()
         self.ledger = PaymentLedger(
-            self.database, self._clock, self.meter.enter_paid, kind="remote", run_id=self.meter.run_id
+            self.database, self._clock, self.meter.record_paid, kind="remote", run_id=self.meter.run_id
         )
         return self
+
+    async def begun(
+        self, wanted: Purchase | None = None, paid: Payment | None = None, answer: StoredResponse = ANSWER
+    ) -> PaymentRecord:
+        """Claim a payment and begin to settle it; or the payment that has spent its authorization already."""
+        now_ms = self._clock.now_ms()
+        claim = new_claim(wanted or purchase(), paid or payment(now_ms=now_ms), now_ms)
+        return await self.ledger.begin_settlement(claim, answer)
 
     async def close(self) -> None:
         """End in order."""

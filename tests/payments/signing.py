@@ -14,7 +14,7 @@ from eth_account.messages import encode_typed_data
 
 from service.clock import SECOND_MS
 from service.payments.networks import NETWORKS, ChainId
-from service.payments.payment import Payment
+from service.payments.records import Payment
 from tests.fakes.clock import START_MS
 
 SEPOLIA: Final[ChainId] = "eip155:84532"

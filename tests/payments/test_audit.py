@@ -3,25 +3,22 @@
 import pytest
 
 from service.payments.audit import audit_payments
-from service.payments.payment import Entry
+from service.payments.records import PaymentRecord
 from service.storage.engine import Connection
-from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
-from tests.payments.signing import payment
+from tests.payments.shop import TRANSACTION, Shop, purchase
 
 
 @pytest.fixture
 async def receipts(shop: Shop) -> list[str]:
     """Two payments that are settled, of users 1 and 2, beside one of each other kind."""
-    settled = [await shop.ledger.settled(await begun(shop, user_id), TRANSACTION) for user_id in (1, 2)]
+    settled = [await shop.ledger.record_settled(await begun(shop, user_id), TRANSACTION) for user_id in (1, 2)]
     await begun(shop, 3)
-    await shop.ledger.failed(await begun(shop, 3), "insufficient_funds", None)
-    await shop.ledger.claim(order(), payment())
-    return [entry.receipt_id for entry in settled]
+    await shop.ledger.record_failed(await begun(shop, 3), "insufficient_funds", None)
+    return [record.receipt_id for record in settled]
 
 
-async def begun(shop: Shop, user_id: int) -> Entry:
-    _, entry = await shop.ledger.claim(order(user_id), payment())
-    return await shop.ledger.settling(entry, ANSWER)
+async def begun(shop: Shop, user_id: int) -> PaymentRecord:
+    return await shop.begun(purchase(user_id))
 
 
 async def spoilt(shop: Shop, *sql: str) -> list[str]:
@@ -60,7 +57,7 @@ async def test_two_payments_of_one_call_are_found(shop: Shop, receipts: list[str
 
 
 async def test_a_call_entered_as_paid_without_a_payment_is_found(shop: Shop, receipts: list[str]) -> None:
-    await shop.database.write(lambda connection: shop.meter.enter_paid(connection, 9, "regime"))
+    await shop.database.write(lambda connection: shop.meter.record_paid(connection, [(9, "regime")]))
     assert await shop.database.inspect(audit_payments) == [
         "user 9: event 3 of the usage is paid, and there is no payment"
     ]

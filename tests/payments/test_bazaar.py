@@ -8,11 +8,12 @@ import msgspec
 import pytest
 from x402.schemas import PaymentRequired as OfficialPaymentRequired
 
-from service.payments.bazaar import declare
-from service.payments.challenge import Challenger
+from service.payments.bazaar import bazaar_extension
+from service.payments.challenge import ChallengeBuilder
 from service.wire.ask import Question
 from service.wire.envelope import ErrorBody
-from service.wire.offers import OFFERS, QUESTION, Offer
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS, QUESTION
 from service.wire.payment import Gate, Quota, ThisQuery
 
 PAYABLE = [offer for offer in OFFERS if offer.payable]
@@ -21,7 +22,7 @@ EVERY = pytest.mark.parametrize("offer", PAYABLE, ids=lambda offer: offer.id)
 
 def declared(offer: Offer) -> Any:
     """As it travels."""
-    return msgspec.json.decode(msgspec.json.encode(declare(offer)))
+    return msgspec.json.decode(msgspec.json.encode(bazaar_extension(offer)))
 
 
 @EVERY
@@ -96,9 +97,11 @@ def test_a_route_that_takes_a_body_shows_one_that_it_takes_and_what_else_it_may_
 @EVERY
 @pytest.mark.promise("challenge.bazaar", "challenge.header")
 def test_the_header_of_every_route_fits_what_a_proxy_holds_by_default(offer: Offer) -> None:
-    gate = Gate("free", Quota(10, 10, 0, "lifetime"), None, None, ThisQuery(offer.id, offer.price_usdc), [])
+    gate = Gate(
+        "free", 10, 10, Quota(10, 10, 0, "lifetime", "grant"), None, None, ThisQuery(offer.id, offer.price_usdc), []
+    )
     url = "https://api.example.org" + offer.path + "?" + "q" * 100
-    challenge = Challenger("eip155:84532", "0x" + "1" * 40).challenge(offer, gate, "spent", url, 1)
+    challenge = ChallengeBuilder("eip155:84532", "0x" + "1" * 40).challenge(offer, gate, "spent", url, 1)
     assert len(challenge.header) < 3_072  # nginx: 4 KB for the whole head
     required = OfficialPaymentRequired.model_validate_json(b64decode(challenge.header))
     assert required.extensions == {"bazaar": declared(offer)}

@@ -1,14 +1,15 @@
-"""The 402 of a spent quota, as clients of both x402 versions read it: `contract.md` §5."""
+"""The 402 of a spent quota, as clients of both x402 versions read it."""
 
 from base64 import b64decode
 
 import msgspec
 import pytest
 
-from service.payments.bazaar import declare
-from service.payments.challenge import LONGEST_URL, Challenger, Refusal
+from service.payments.bazaar import bazaar_extension
+from service.payments.challenge import LONGEST_URL, ChallengeBuilder, PaymentRejection
 from service.payments.networks import NETWORKS, ChainId
-from service.wire.offers import OFFERS, QUESTION, Offer
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS, QUESTION
 from service.wire.payment import (
     BareChallengeV1,
     BareChallengeV2,
@@ -25,7 +26,9 @@ URL = "https://api.example.org/api/cli/coin/risk/BTC?x=1"
 RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
 SHUT = Gate(
     tier="free",
-    quota=Quota(10, 10, 0, "lifetime"),
+    used=10,
+    limit=10,
+    quota=Quota(10, 10, 0, "lifetime", "grant"),
     reset_at="2025-07-26T00:00:00.000Z",
     upgrade_url=None,
     this_query=ThisQuery("coin.risk", "0.005"),
@@ -34,13 +37,13 @@ SHUT = Gate(
 
 
 @pytest.fixture
-def challenger() -> Challenger:
-    return Challenger("eip155:84532", PAYEE)
+def challenges() -> ChallengeBuilder:
+    return ChallengeBuilder("eip155:84532", PAYEE)
 
 
 @pytest.mark.promise("challenge.header")
-def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
-    header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
+def test_the_header_is_v2_in_standard_base64(challenges: ChallengeBuilder) -> None:
+    header = challenges.challenge(RISK, SHUT, "spent", URL, 1).header
     assert msgspec.json.decode(b64decode(header, validate=True)) == {
         "x402Version": 2,
         "error": "payment required",
@@ -60,13 +63,13 @@ def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
                 "extra": {"name": "USDC", "version": "2"},
             }
         ],
-        "extensions": {"bazaar": declare(RISK)},
+        "extensions": {"bazaar": bazaar_extension(RISK)},
     }
 
 
 @pytest.mark.promise("challenge.body-v1", "challenge.v1-names", "challenge.envelope")
-def test_the_body_is_v1_beside_the_envelope(challenger: Challenger) -> None:
-    body = msgspec.json.decode(challenger.challenge(RISK, SHUT, "spent", URL, 1).body)
+def test_the_body_is_v1_beside_the_envelope(challenges: ChallengeBuilder) -> None:
+    body = msgspec.json.decode(challenges.challenge(RISK, SHUT, "spent", URL, 1).body)
     assert list(body) == ["schemaVersion", "error", "x402Version", "accepts", "gate"]
     assert body["schemaVersion"] == 1
     assert body["error"] == {"code": "PAYMENT_REQUIRED", "message": "spent"}
@@ -88,15 +91,15 @@ def test_the_body_is_v1_beside_the_envelope(challenger: Challenger) -> None:
 
 
 @pytest.mark.promise("challenge.v1-names")
-def test_no_caip_2_network_and_no_null_schema_reaches_a_v1_body(challenger: Challenger) -> None:
-    body = challenger.challenge(RISK, SHUT, "spent", URL, 1).body
+def test_no_caip_2_network_and_no_null_schema_reaches_a_v1_body(challenges: ChallengeBuilder) -> None:
+    body = challenges.challenge(RISK, SHUT, "spent", URL, 1).body
     assert b"eip155" not in body
     assert b"outputSchema" not in body
 
 
 @pytest.mark.promise("challenge.body-v2")
-def test_the_body_is_v2_for_a_client_that_says_so(challenger: Challenger) -> None:
-    challenge = challenger.challenge(RISK, SHUT, "spent", URL, 2)
+def test_the_body_is_v2_for_a_client_that_says_so(challenges: ChallengeBuilder) -> None:
+    challenge = challenges.challenge(RISK, SHUT, "spent", URL, 2)
     required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
     body = msgspec.json.decode(challenge.body, type=ChallengeV2)
     assert (body.x402_version, body.resource, body.accepts) == (2, required.resource, required.accepts)
@@ -111,11 +114,13 @@ def test_the_body_is_v2_for_a_client_that_says_so(challenger: Challenger) -> Non
 
 
 @pytest.mark.promise("challenge.gate")
-def test_the_gate_travels_in_the_body(challenger: Challenger) -> None:
-    body = challenger.challenge(RISK, SHUT, "spent", URL, 1).body
+def test_the_gate_travels_in_the_body(challenges: ChallengeBuilder) -> None:
+    body = challenges.challenge(RISK, SHUT, "spent", URL, 1).body
     assert msgspec.json.decode(body, type=ChallengeV1).gate == SHUT
     assert list(msgspec.json.decode(body)["gate"]) == [
         "tier",
+        "used",
+        "limit",
         "quota",
         "reset_at",
         "upgrade_url",
@@ -125,14 +130,14 @@ def test_the_gate_travels_in_the_body(challenger: Challenger) -> None:
 
 
 @pytest.mark.promise("question.challenge-error", "question.price")
-def test_the_question_route_says_its_error_as_text(challenger: Challenger) -> None:
-    body = msgspec.json.decode(challenger.challenge(QUESTION, SHUT, "spent", URL, 1).body)
+def test_the_question_route_says_its_error_as_text(challenges: ChallengeBuilder) -> None:
+    body = msgspec.json.decode(challenges.challenge(QUESTION, SHUT, "spent", URL, 1).body)
     assert list(body) == ["error", "x402Version", "accepts", "gate"]
     assert body["error"] == "spent"
     assert body["accepts"][0]["maxAmountRequired"] == "50000"
     assert body["accepts"][0]["mimeType"] == "text/plain"
     assert msgspec.json.decode(msgspec.json.encode(body), type=BareChallengeV1, strict=True).gate == SHUT
-    later = challenger.challenge(QUESTION, SHUT, "spent", URL, 2).body
+    later = challenges.challenge(QUESTION, SHUT, "spent", URL, 2).body
     assert msgspec.json.decode(later, type=BareChallengeV2).resource.mime_type == "text/plain"
 
 
@@ -145,7 +150,7 @@ def test_the_question_route_says_its_error_as_text(challenger: Challenger) -> No
     ],
 )
 def test_each_network_names_its_own_dollar(chain: ChainId, v1_name: str, asset: str, name: str) -> None:
-    challenge = Challenger(chain, PAYEE).challenge(RISK, SHUT, "spent", URL, 1)
+    challenge = ChallengeBuilder(chain, PAYEE).challenge(RISK, SHUT, "spent", URL, 1)
     v1 = msgspec.json.decode(challenge.body, type=ChallengeV1).accepts[0]
     v2 = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired).accepts[0]
     assert (v1.network, v2.network) == (v1_name, chain)
@@ -155,18 +160,18 @@ def test_each_network_names_its_own_dollar(chain: ChainId, v1_name: str, asset: 
 
 
 @pytest.mark.promise("challenge.header")
-def test_a_long_url_loses_its_query_so_that_the_header_stays_small(challenger: Challenger) -> None:
+def test_a_long_url_loses_its_query_so_that_the_header_stays_small(challenges: ChallengeBuilder) -> None:
     longest = "https://a.example/" + "b" * (LONGEST_URL - 18)
     for url in (longest, "https://a.example/api?" + "q" * 7_000):
-        challenge = challenger.challenge(RISK, SHUT, "spent", url, 2)
+        challenge = challenges.challenge(RISK, SHUT, "spent", url, 2)
         assert len(challenge.header) < 8_192
         required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
         assert required.resource.url == (longest if url == longest else "https://a.example/api")
 
 
-def test_the_terms_alone_are_the_rows_of_the_header(challenger: Challenger) -> None:
-    header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
-    assert msgspec.json.decode(b64decode(header), type=PaymentRequired).accepts == challenger.terms(RISK)
+def test_the_terms_alone_are_the_rows_of_the_header(challenges: ChallengeBuilder) -> None:
+    header = challenges.challenge(RISK, SHUT, "spent", URL, 1).header
+    assert msgspec.json.decode(b64decode(header), type=PaymentRequired).accepts == challenges.terms(RISK)
 
 
 @pytest.mark.promise("errors.payment-refused")
@@ -178,18 +183,18 @@ def test_the_terms_alone_are_the_rows_of_the_header(challenger: Challenger) -> N
     ],
 )
 def test_a_refused_payment_is_answered_with_its_reason_and_the_same_terms(
-    challenger: Challenger, offer: Offer, error: object
+    challenges: ChallengeBuilder, offer: Offer, error: object
 ) -> None:
-    spent = challenger.challenge(offer, SHUT, "spent", URL, 2)
-    refused = challenger.refusal(offer, SHUT, Refusal("invalid_network", "no"), URL, 2)
+    spent = challenges.challenge(offer, SHUT, "spent", URL, 2)
+    refused = challenges.refusal(offer, SHUT, PaymentRejection("invalid_network", "no"), URL, 2)
     assert msgspec.json.decode(refused.body) == msgspec.json.decode(spent.body) | {"error": error}
     header = msgspec.json.decode(b64decode(refused.header))
     assert header == msgspec.json.decode(b64decode(spent.header)) | {"error": "invalid_network"}
 
 
-def test_the_words_of_v1_and_the_resource_are_those_of_the_challenge(challenger: Challenger) -> None:
-    challenge = challenger.challenge(RISK, SHUT, "spent", URL, 1)
-    resource = challenger.resource(RISK, URL)
-    assert msgspec.json.decode(challenge.body, type=ChallengeV1).accepts == challenger.terms_v1(RISK, resource)
+def test_the_words_of_v1_and_the_resource_are_those_of_the_challenge(challenges: ChallengeBuilder) -> None:
+    challenge = challenges.challenge(RISK, SHUT, "spent", URL, 1)
+    resource = challenges.resource(RISK, URL)
+    assert msgspec.json.decode(challenge.body, type=ChallengeV1).accepts == challenges.terms_v1(RISK, resource)
     required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
-    assert (required.resource, required.extensions) == (resource, challenger.extensions(RISK))
+    assert (required.resource, required.extensions) == (resource, challenges.extensions(RISK))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from service.clock import SECOND_MS
 from service.errors import ServiceError
-from service.payments.checks import check, payment_of
-from service.payments.decode import Carrier, decode
+from service.payments.checks import check_payment, normalised_payment
+from service.payments.decode import PaymentHeader, decode_payment
+from service.payments.errors import PaymentRefusedError
 from service.payments.networks import NETWORKS
-from service.payments.payment import Payment
-from service.payments.refusal import PaymentRefusedError
+from service.payments.records import Payment
 from service.wire.payment import RequirementsV2
 from tests.fakes.clock import START_MS
 from tests.payments.recorded import RECORDED
@@ -44,8 +44,10 @@ def asked(price: int = 5_000) -> RequirementsV2:
     return msgspec.convert(row(price=price), RequirementsV2)
 
 
-def take(payload: object, *, price: int = 5_000, now_ms: int = START_MS, carrier: Carrier = "x-payment") -> Payment:
-    return check(decode(carrier, header(payload).encode()), asked(price), SEPOLIA, now_ms)
+def take(
+    payload: object, *, price: int = 5_000, now_ms: int = START_MS, carrier: PaymentHeader = "x-payment"
+) -> Payment:
+    return check_payment(decode_payment(carrier, header(payload).encode()), asked(price), SEPOLIA, now_ms)
 
 
 def reason(payload: object, *, price: int = 5_000, now_ms: int = START_MS) -> str:
@@ -77,7 +79,7 @@ def test_a_good_payment_is_taken_in_its_normal_form(pay: Pay) -> None:
 @pytest.mark.parametrize("client", RECORDED)
 def test_what_the_official_clients_signed_is_taken(client: str) -> None:
     carrier, at_s, value = RECORDED[client]
-    taken = check(decode(carrier, value), asked(), SEPOLIA, at_s * SECOND_MS)
+    taken = check_payment(decode_payment(carrier, value), asked(), SEPOLIA, at_s * SECOND_MS)
     assert (taken.payer, taken.pay_to, taken.value) == (PAYER.address.lower(), PAYEE, 5_000)
 
 
@@ -335,16 +337,16 @@ def test_a_payment_is_known_by_its_normal_form_when_it_is_not_good_any_more(pay:
     payload = pay(PAYER)
     late = START_MS + 3_600 * SECOND_MS
     assert reason(payload, now_ms=late) == BEFORE
-    assert payment_of(decode("x-payment", header(payload).encode())) == take(payload)
+    assert normalised_payment(decode_payment("x-payment", header(payload).encode())) == take(payload)
 
 
 @pytest.mark.parametrize("change", [{"network": "solana"}, {"network": MAINNET}, {"scheme": "upto"}])
 def test_a_payment_of_another_kind_is_not_known(change: dict[str, str]) -> None:
-    assert payment_of(decode("x-payment", header(pay_v1(PAYER) | change).encode())) is None
+    assert normalised_payment(decode_payment("x-payment", header(pay_v1(PAYER) | change).encode())) is None
 
 
 def test_a_payment_of_any_chain_that_may_be_named_is_known() -> None:
-    known = payment_of(decode("x-payment", header(pay_v1(PAYER) | {"network": "base"}).encode()))
+    known = normalised_payment(decode_payment("x-payment", header(pay_v1(PAYER) | {"network": "base"}).encode()))
     assert known is not None
     assert (known.network, known.asset) == (MAINNET, NETWORKS[MAINNET].usdc.lower())
 

@@ -11,23 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import ServiceError
-from service.payments.decode import Carrier, Presented, decode, decode_exact
-from service.payments.refusal import PaymentRefusedError
+from service.payments.decode import DecodedPayment, PaymentHeader, decode_exact, decode_payment
+from service.payments.errors import PaymentRefusedError
 from service.wire.payment import ExactPayload
 from tests.payments.recorded import RECORDED
 from tests.payments.signing import header, pay_v1, pay_v2, wallet
 
-CARRIERS: Final[tuple[Carrier, Carrier]] = ("payment-signature", "x-payment")
+CARRIERS: Final[tuple[PaymentHeader, PaymentHeader]] = ("payment-signature", "x-payment")
 V1: Final = pay_v1(wallet())
 V2: Final = pay_v2(wallet())
 
 
-def sent(payload: object, carrier: Carrier = "x-payment") -> Presented:
-    return decode(carrier, header(payload).encode())
+def sent(payload: object, carrier: PaymentHeader = "x-payment") -> DecodedPayment:
+    return decode_payment(carrier, header(payload).encode())
 
 
-def raw(text: bytes, carrier: Carrier = "x-payment") -> Presented:
-    return decode(carrier, b64encode(text))
+def raw(text: bytes, carrier: PaymentHeader = "x-payment") -> DecodedPayment:
+    return decode_payment(carrier, b64encode(text))
 
 
 def read_raw(text: bytes) -> ExactPayload:
@@ -71,7 +71,7 @@ def without(payload: dict[str, Any], path: str) -> dict[str, Any]:
 
 @pytest.mark.promise("pay.headers")
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_a_v2_payment_is_read_from_either_header(carrier: Carrier) -> None:
+def test_a_v2_payment_is_read_from_either_header(carrier: PaymentHeader) -> None:
     payment = sent(V2, carrier)
     assert (payment.version, payment.scheme, payment.network) == (2, "exact", "eip155:84532")
     assert payment.accepted is not None
@@ -90,7 +90,7 @@ def test_a_v1_payment_is_read_from_x_payment() -> None:
 @pytest.mark.parametrize("client", RECORDED)
 def test_what_the_official_clients_wrote_is_read(client: str) -> None:
     carrier, _, value = RECORDED[client]
-    assert decode_exact(decode(carrier, value)).authorization.value == "5000"
+    assert decode_exact(decode_payment(carrier, value)).authorization.value == "5000"
 
 
 def test_what_the_challenge_said_may_be_sent_back_and_is_not_looked_into() -> None:
@@ -125,9 +125,9 @@ def test_extensions_and_resource_are_objects(value: object) -> None:
 )
 def test_garbage_base64_is_a_400(value: bytes) -> None:
     if value:
-        assert "standard base64" in refused(decode, "payment-signature", value)
+        assert "standard base64" in refused(decode_payment, "payment-signature", value)
     else:
-        assert "not valid JSON" in refused(decode, "payment-signature", value)
+        assert "not valid JSON" in refused(decode_payment, "payment-signature", value)
 
 
 @pytest.mark.promise("pay.checked")
@@ -151,7 +151,7 @@ def test_a_version_of_another_type_is_a_400(version: object) -> None:
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("version", [0, 3, -1, 2**64, 10**400])
-def test_version_0_or_3_is_refused_by_its_reason_code(carrier: Carrier, version: int) -> None:
+def test_version_0_or_3_is_refused_by_its_reason_code(carrier: PaymentHeader, version: int) -> None:
     text = json.dumps(V2 | {"x402Version": version}).encode()
     with pytest.raises(PaymentRefusedError) as caught:
         raw(text, carrier)
@@ -355,24 +355,24 @@ PATHS: Final = [*MEMBERS, "x402Version", "payload.signature", "accepted.extra", 
                 *(f"payload.authorization.{name}" for name in SIGNED)]  # fmt: skip
 
 
-def answered(carrier: Carrier, value: bytes) -> None:
+def answered(carrier: PaymentHeader, value: bytes) -> None:
     """Whatever comes in is read, or is a 400 or a 402."""
     code = "fine"
     try:
-        decode_exact(decode(carrier, value))
+        decode_exact(decode_payment(carrier, value))
     except ServiceError as error:
         code = error.code
     assert code in {"fine", "BAD_REQUEST", "PAYMENT_REQUIRED"}
 
 
 @given(st.sampled_from(CARRIERS), st.binary(max_size=300), st.booleans())
-def test_any_bytes_are_answered(carrier: Carrier, value: bytes, encoded: bool) -> None:
+def test_any_bytes_are_answered(carrier: PaymentHeader, value: bytes, encoded: bool) -> None:
     answered(carrier, b64encode(value) if encoded else value)
 
 
 @given(st.sampled_from(CARRIERS), st.sampled_from([V1, V2]), st.sampled_from(PATHS), JSON)
 def test_any_value_in_any_place_is_answered(
-    carrier: Carrier, payload: dict[str, Any], path: str, value: object
+    carrier: PaymentHeader, payload: dict[str, Any], path: str, value: object
 ) -> None:
     try:
         spoiling = spoilt(payload, path, value)
@@ -382,7 +382,7 @@ def test_any_value_in_any_place_is_answered(
 
 
 @given(st.sampled_from(CARRIERS), st.sampled_from([V1, V2]), st.data())
-def test_any_byte_may_be_another(carrier: Carrier, payload: dict[str, Any], data: st.DataObject) -> None:
+def test_any_byte_may_be_another(carrier: PaymentHeader, payload: dict[str, Any], data: st.DataObject) -> None:
     text = bytearray(msgspec.json.encode(payload))
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text) - 1))

@@ -1,6 +1,6 @@
 """Whatever happens in whatever order, money moved, receipts and usage are the same.
 
-Two processes claim, run, settle, ask again, reconcile, and die between any two steps; facilitators lie by silence, the
+Two processes claim, settle, ask again, reconcile, and die between any two steps; facilitators lie by silence, the
 chain takes transactions late, strangers submit payments and payers cancel them. A model says what may come of it.
 """
 
@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from hypothesis import strategies as st
@@ -19,18 +19,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from service.clock import HOUR_MS, SECOND_MS
-from service.errors import ServiceError
-from service.payments.answers import KEPT_MS
 from service.payments.audit import audit_payments
-from service.payments.cashier import Cashier
-from service.payments.payment import Entry, Order, PaidAnswer, Payment
-from service.payments.reconciler import Reconciler
-from service.payments.steps import LEASE_MS
+from service.payments.records import Payment, PaymentRecord, Purchase, has_time_left, new_claim
+from service.payments.settlement import Reconciler, Settlement
 from service.storage.engine import SqliteConnection, connect
+from service.storage.response_store import KEPT_MS, StoredResponse
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import open_database
 from tests.payments.chain_model import MODES, Chain, Mode, Teller
-from tests.payments.shop import ANSWER, Shop, order
+from tests.payments.shop import ANSWER, Shop, purchase
 from tests.payments.signing import PRICE, payment
 from tests.soak.machine import Machine, run_machine
 
@@ -40,39 +37,48 @@ T = TypeVar("T")
 
 PROCESSES = st.integers(0, 1)
 ANY = st.integers(0, 9)
-ORDERS = st.builds(order, st.integers(1, 2), st.sampled_from(["GET /a\n", "GET /b\n"]))
+ORDERS = st.builds(purchase, st.integers(1, 2), st.sampled_from(["GET /a\n", "GET /b\n"]))
 SIGNED = payment()
 FOR_EVER_S = 30 * HOUR_MS // SECOND_MS
 
 
 class Bought(Struct):
-    """What the model knows of a payment: `claimed` is by process and its incarnation."""
+    """What the model knows of a payment: `record` is what is stored of it."""
 
     payment: Payment
-    state: str = "none"
-    order: Order | None = None
-    entry: Entry | None = None
-    claimed: tuple[int, int] | None = None
+    purchase: Purchase | None = None
+    record: PaymentRecord | None = None
     answered_ms: int = 0
     preempted: bool = False
 
-    def answer(self) -> PaidAnswer:
-        assert self.order is not None
-        return replace(ANSWER, body=f"{self.payment.nonce} {self.order.user_id} {self.order.request_hash}".encode())
+    def answer(self) -> StoredResponse:
+        assert self.purchase is not None
+        return replace(
+            ANSWER, body=f"{self.payment.nonce} {self.purchase.user_id} {self.purchase.request_hash}".encode()
+        )
 
 
 class Process:
     """A process that lives, and who settles in it."""
 
-    def __init__(self, shop: Shop, chain: Chain, clock: FakeClock, life: int, *, witness: bool) -> None:
+    def __init__(self, shop: Shop, chain: Chain, clock: FakeClock, life: int, *, chain_reader: bool) -> None:
         self.shop = shop
         self.life = life
         self.teller = Teller(chain)
-        self.cashier = Cashier(shop.ledger, self.teller, self.teller if witness else None, clock)
-        self.reconciler = Reconciler(shop.ledger, self.cashier, clock, lambda: True)
+        self.settlement = Settlement(shop.ledger, self.teller, self.teller if chain_reader else None, clock)
+        self.reconciler = Reconciler(shop.ledger, self.settlement, clock, lambda: True)
 
 
-Flights = dict[int, tuple[Process, Mode, Callable[[Entry], Coroutine[Any, Any, Entry]]]]
+class Claim(NamedTuple):
+    """A claim in the memory of a process, by its number and its incarnation."""
+
+    bought: Bought
+    record: PaymentRecord
+    number: int
+    life: int
+
+
+Flights = dict[int, tuple[Process, Mode, Callable[[PaymentRecord], Coroutine[Any, Any, PaymentRecord]]]]
 """Who asks for one payment at once: processes, how their facilitators behave, and what they ask for."""
 
 
@@ -88,14 +94,15 @@ class Payments(Machine):
         self.processes: dict[int, Process] = {}
         self.lives = 0
         self.known: list[Bought] = []
+        self.claims: list[Claim] = []
         self.looking: SqliteConnection | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(coroutine)
 
-    @initialize(witness=st.booleans())
-    def start(self, witness: bool) -> None:
-        self.witness = witness
+    @initialize(chain_reader=st.booleans())
+    def start(self, chain_reader: bool) -> None:
+        self.chain_reader = chain_reader
         shutil.copy(self.folder / "empty.db", self.path)
         self.looking = connect(self.path, query_only=True)
 
@@ -103,137 +110,125 @@ class Payments(Machine):
         if number not in self.processes:
             self.lives += 1
             shop = self.run(Shop(self.path, self.clock).open())
-            self.processes[number] = Process(shop, self.chain, self.clock, self.lives, witness=self.witness)
-            self.run(shop.ledger.recover())
-            self.release_orphans()
+            self.processes[number] = Process(shop, self.chain, self.clock, self.lives, chain_reader=self.chain_reader)
         return self.processes[number]
 
-    def is_alive(self, claimed: tuple[int, int] | None) -> bool:
-        return claimed is not None and claimed[0] in self.processes and self.processes[claimed[0]].life == claimed[1]
-
-    def release_orphans(self) -> None:
-        for bought in self.known:
-            if bought.state == "claimed" and bought.entry is not None:
-                late = self.clock.now_ms() > bought.entry.claimed_ms + LEASE_MS
-                if late or not self.is_alive(bought.claimed):
-                    bought.state = "released"
-
-    def those(self, *states: str, held: bool = False) -> list[Bought]:
-        """Payments in a state; `held`: whose claim, lost or not, is in the hands of a process that lives."""
+    def held(self) -> list[Claim]:
+        """Claims of processes that live."""
         return [
-            bought for bought in self.known if bought.state in states and (not held or self.is_alive(bought.claimed))
+            claim
+            for claim in self.claims
+            if claim.number in self.processes and self.processes[claim.number].life == claim.life
         ]
 
+    def asked(self) -> list[Bought]:
+        """Payments whose settlement was begun."""
+        return [bought for bought in self.known if bought.record is not None]
+
     @rule(number=PROCESSES, wanted=ORDERS, mode=st.none() | st.sampled_from(MODES))
-    def buy(self, number: int, wanted: Order, mode: Mode | None) -> None:
+    def buy(self, number: int, wanted: Purchase, mode: Mode | None) -> None:
         """Claim a new payment, and perhaps go on to sell at once."""
         now_s = self.clock.now_ms() // SECOND_MS
         signed = replace(SIGNED, nonce=f"0x{len(self.known) + 1:064x}", valid_before_s=now_s + 60)
         self.known.append(Bought(signed))
         self.claim(self.known[-1], number, wanted)
         if mode is not None:
-            self.sell(len(self.those("claimed", "released", held=True)) - 1, mode, None)
+            self.sell(len(self.held()) - 1, mode, None)
 
     @precondition(lambda self: self.known)
     @rule(which=ANY, number=PROCESSES, wanted=ORDERS)
-    def use_again(self, which: int, number: int, wanted: Order) -> None:
+    def use_again(self, which: int, number: int, wanted: Purchase) -> None:
+        """Claim a payment for this request or another one, also while the other process holds it."""
         self.claim(chosen(self.known, which), number, wanted)
 
-    def claim(self, bought: Bought, number: int, wanted: Order) -> None:
+    def claim(self, bought: Bought, number: int, wanted: Purchase) -> None:
         process = self.process(number)
-        free = bought.state in {"none", "released"}
-        free |= bought.state == "claimed" and not self.is_alive(bought.claimed)
-        claim, entry = self.run(process.shop.ledger.claim(wanted, bought.payment))
-        if free:
-            assert (claim, entry.state, entry.order) == ("fresh", "claimed", wanted)
-            bought.state, bought.order, bought.entry = "claimed", wanted, entry
-            bought.claimed = (number, process.life)
-        else:
-            assert claim == ("same" if wanted == bought.order else "other")
-            assert bought.entry is not None
-            assert entry.receipt_id == bought.entry.receipt_id
+        record = new_claim(wanted, bought.payment, self.clock.now_ms())
+        self.claims.append(Claim(bought, record, number, process.life))
 
-    @precondition(lambda self: self.those("claimed", held=True))
-    @rule(which=ANY)
-    def fail_to_run(self, which: int) -> None:
-        bought = chosen(self.those("claimed", held=True), which)
-        assert bought.claimed is not None
-        assert bought.entry is not None
-        self.run(self.processes[bought.claimed[0]].shop.ledger.release(bought.entry))
-        bought.state = "released"
-
-    @precondition(lambda self: self.those("claimed", "released", held=True))
+    @precondition(lambda self: self.held())
     @rule(which=ANY, mode=st.sampled_from(MODES), beside=st.none() | st.sampled_from(MODES))
     def sell(self, which: int, mode: Mode, beside: Mode | None) -> None:
         """The route has run: settle. Perhaps somebody sends the same payment to the other process meanwhile."""
-        bought = chosen(self.those("claimed", "released", held=True), which)
-        assert bought.claimed is not None
-        assert bought.entry is not None
-        process = self.process(bought.claimed[0])
-        settling = process.shop.ledger.settling(bought.entry, bought.answer())
-        if bought.state == "released":
-            with pytest.raises(ServiceError):
-                self.run(settling)
+        claim = chosen(self.held(), which)
+        bought, process = claim.bought, self.process(claim.number)
+        self.claims.remove(claim)
+        if bought.record is not None:
+            found = self.run(process.shop.ledger.begin_settlement(claim.record, ANSWER))
+            assert (found.receipt_id, found.purchase) == (bought.record.receipt_id, bought.purchase)
+            if found.state != "settling":
+                self.judge(bought, found)
             return
-        entry = self.run(settling)
-        bought.state, bought.answered_ms = "asked", self.clock.now_ms()
-        flights: Flights = {bought.claimed[0]: (process, mode, process.cashier.settle)}
+        bought.purchase = claim.record.purchase
+        record = self.run(process.shop.ledger.begin_settlement(claim.record, bought.answer()))
+        if not has_time_left(bought.payment, self.clock.now_ms()):
+            assert record == claim.record, "what has expired is not stored"
+            bought.purchase = None
+            return
+        assert (record.state, record.receipt_id) == ("settling", claim.record.receipt_id)
+        bought.record, bought.answered_ms = record, self.clock.now_ms()
+        attempts: Flights = {claim.number: (process, mode, process.settlement.settle)}
         if beside is not None:
-            other = self.process(1 - bought.claimed[0])
-            flights[1 - bought.claimed[0]] = (other, beside, other.cashier.resolve)
-        self.fly(bought, entry, flights)
-        self.bury(flights)
+            other = self.process(1 - claim.number)
+            attempts[1 - claim.number] = (other, beside, other.settlement.resolve)
+        self.fly(bought, record, attempts)
+        self.bury(attempts)
 
-    @precondition(lambda self: self.those("asked"))
+    @precondition(lambda self: self.asked())
     @rule(which=ANY, modes=st.dictionaries(PROCESSES, st.sampled_from(MODES), min_size=1))
     def send_again(self, which: int, modes: dict[int, Mode]) -> None:
-        bought = chosen(self.those("asked"), which)
-        flights: Flights = {}
+        bought = chosen(self.asked(), which)
+        attempts: Flights = {}
         for number, mode in modes.items():
             process = self.process(number)
-            flights[number] = (process, mode, process.cashier.resolve)
-        assert bought.entry is not None
-        entry = self.run(self.process(min(modes)).shop.ledger.get(bought.entry.id))
-        assert entry is not None
-        if entry.state == "settling":
-            self.fly(bought, entry, flights)
+            attempts[number] = (process, mode, process.settlement.resolve)
+        assert bought.record is not None
+        record = self.run(self.process(min(modes)).shop.ledger.get(bought.record.id))
+        assert record is not None
+        if record.state == "settling":
+            self.fly(bought, record, attempts)
         else:
-            self.judge(bought, entry)
-        self.bury(flights)
+            self.judge(bought, record)
+        self.bury(attempts)
 
-    def fly(self, bought: Bought, entry: Entry, flights: Flights) -> None:
-        for process, mode, _ in flights.values():
+    def fly(self, bought: Bought, record: PaymentRecord, attempts: Flights) -> None:
+        for process, mode, _ in attempts.values():
             process.teller.mode = mode
-        outcomes = self.run(together([ask(entry) for _, _, ask in flights.values()]))
+        outcomes = self.run(together([ask(record) for _, _, ask in attempts.values()]))
         for outcome in outcomes:
-            if isinstance(outcome, Entry):
+            if isinstance(outcome, PaymentRecord):
                 self.judge(bought, outcome)
             else:
                 assert isinstance(outcome, asyncio.CancelledError), outcome
 
-    def bury(self, flights: Flights) -> None:
+    def bury(self, attempts: Flights) -> None:
         """Let those die who were to, asked or not: which of two comes first is no choice of the machine's."""
-        for number, (_, mode, _) in flights.items():
+        for number, (_, mode, _) in attempts.items():
             if mode in {"dies", "dies after"}:
                 self.die(number)
 
-    def judge(self, bought: Bought, entry: Entry) -> None:
+    def judge(self, bought: Bought, record: PaymentRecord) -> None:
         """What a payer may be told."""
         moved = self.chain.moved.get(bought.payment.nonce)
-        assert entry.state in {"settling", "failed", "settled", "delivered"}
-        if entry.state in {"settled", "delivered"}:
-            assert entry.transaction == moved, "nothing is sold unpaid"
+        assert record.state in {"settling", "failed", "settled", "delivered"}
+        if record.state in {"settled", "delivered"}:
+            assert record.transaction == moved, "nothing is sold unpaid"
             if self.clock.now_ms() < bought.answered_ms + KEPT_MS:
-                assert entry.answer == bought.answer(), "what was paid for is handed out, and nothing else"
-        if entry.state == "failed":
+                assert record.answer == bought.answer(), "what was paid for is handed out, and nothing else"
+        if record.state == "failed":
             assert moved is None or bought.preempted, "nobody is told that a payment failed which has moved money"
 
-    @precondition(lambda self: self.those("asked"))
+    @precondition(lambda self: self.asked())
     @rule(which=ANY, number=PROCESSES)
     def hand_over(self, which: int, number: int) -> None:
-        entry = chosen(self.those("asked"), which).entry
-        assert entry is not None
-        self.process(number).shop.ledger.delivered(entry)
+        record = chosen(self.asked(), which).record
+        assert record is not None
+        ledger = self.process(number).shop.ledger
+
+        async def deliver() -> None:
+            ledger.delivered(record)
+
+        self.run(deliver())
 
     @rule(number=PROCESSES, mode=st.sampled_from(MODES[:-2]), blind=st.booleans())
     def reconcile(self, number: int, mode: Mode, blind: bool) -> None:
@@ -241,12 +236,7 @@ class Payments(Machine):
         process.teller.mode, process.teller.blind = mode, blind
         self.run(process.reconciler.round())
         process.teller.blind = False
-        self.release_orphans_if_pruned(process)
-
-    def release_orphans_if_pruned(self, process: Process) -> None:
-        """A round prunes once an hour; do it always, so that the model need not count hours."""
-        self.run(process.shop.ledger.prune())
-        self.release_orphans()
+        self.run(process.shop.ledger.prune())  # a round does so once an hour
 
     @precondition(lambda self: self.processes)
     @rule(number=PROCESSES)
@@ -256,7 +246,7 @@ class Payments(Machine):
     def die(self, number: int) -> None:
         process = self.processes.pop(number, None)
         if process is not None:
-            self.run(process.cashier.close())
+            self.run(process.settlement.close())
             self.run(process.shop.die())
 
     @rule(seconds=st.sampled_from([1, 5, 45, 61, 130, 1_000, 3_700, 90_000]))
@@ -264,11 +254,11 @@ class Payments(Machine):
         self.chain.mine()
         self.run(self.clock.advance(seconds))
 
-    @precondition(lambda self: self.witness and self.those("asked"))
+    @precondition(lambda self: self.chain_reader and self.asked())
     @rule(which=ANY, how=st.sampled_from(["submit", "cancel"]))
     def interfere(self, which: int, how: str) -> None:
         """A stranger submits what it saw of a payment, or its payer cancels it. Only a witness can tell."""
-        bought = chosen(self.those("asked"), which)
+        bought = chosen(self.asked(), which)
         if not self.chain.is_open(bought.payment):
             return
         if how == "submit":
@@ -324,17 +314,17 @@ class Payments(Machine):
         assert sum(value for value, _ in settled.values()) == PRICE * len(self.chain.moved)
         paid = self.run(process.shop.paid())
         assert sorted(user_id for user_id, _ in paid) == sorted(user_id for _, user_id in settled.values())
-        unknown = "SELECT count(*) FROM payments WHERE state IN ('claimed', 'settling')"
-        if self.witness:
+        unknown = "SELECT count(*) FROM payments WHERE state = 'settling'"
+        if self.chain_reader:
             assert self.looking.execute(unknown).fetchone() == (0,)
         assert self.run(process.shop.meter.verify()) == []
 
 
-def chosen(among: list[Bought], which: int) -> Bought:
+def chosen(among: list[T], which: int) -> T:
     return among[which % len(among)]
 
 
-async def together(asked: list[Coroutine[Any, Any, Entry]]) -> list[Entry | BaseException]:
+async def together(asked: list[Coroutine[Any, Any, PaymentRecord]]) -> list[PaymentRecord | BaseException]:
     return await asyncio.gather(*asked, return_exceptions=True)
 
 

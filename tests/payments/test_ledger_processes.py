@@ -10,8 +10,7 @@ import pytest
 from service.clock import SystemClock
 from service.payments.audit import audit_payments
 from tests.fakes.clock import FakeClock
-from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
-from tests.payments.signing import payment
+from tests.payments.shop import TRANSACTION, Shop
 
 pytestmark = pytest.mark.unmeasured
 
@@ -49,9 +48,8 @@ async def test_what_both_processes_enter_as_settled_is_entered_once(tmp_path: Pa
     path = tmp_path / "verdict.db"
     shops = [await Shop(path, clock).open() for _ in range(2)]
     for _ in range(10):
-        _, entry = await shops[0].ledger.claim(order(), payment())
-        entry = await shops[0].ledger.settling(entry, ANSWER)
-        told = await asyncio.gather(*(shop.ledger.settled(entry, TRANSACTION) for shop in shops))
+        record = await shops[0].begun()
+        told = await asyncio.gather(*(shop.ledger.record_settled(record, TRANSACTION) for shop in shops))
         assert told[0] == told[1]
     assert len(await shops[1].paid()) == 10
     assert await shops[1].database.inspect(audit_payments) == []

@@ -16,22 +16,22 @@ from hypothesis import strategies as st
 from x402.schemas import PaymentPayload, PaymentRequirements
 from x402.schemas.v1 import PaymentPayloadV1, PaymentRequirementsV1
 
-from service.payments.challenge import Challenger
-from service.payments.facilitators.port import Outcome, Refused, Settled, Unknown
+from service.payments.challenge import ChallengeBuilder
+from service.payments.facilitators.port import Outcome, Settled, SettlementRefused, Unknown
 from service.payments.facilitators.remote import (
     LARGEST_ANSWER,
     REFUSALS,
     RemoteFacilitator,
-    judge,
-    judge_verification,
     open_remote,
-    question,
+    settle_outcome,
+    settle_request,
+    verify_outcome,
 )
 from service.payments.networks import NETWORKS
-from service.payments.payment import Entry, Order, Payment
+from service.payments.records import Payment, PaymentRecord, Purchase
 from service.settings import Secret, Settings, SettingsError
-from service.upstream.counterpart import Reply, open_counterpart
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
+from service.upstream.http_client import Reply, open_http_client
 from service.wire.offers import OFFERS
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.facilitator import Facilitator, facilitator, held, says
@@ -49,12 +49,12 @@ DEEP = b'{"kinds":[],"extra":' + b"[" * 33 + b"]" * 33 + b"}"
 VERSIONS: tuple[Literal[1, 2], ...] = (1, 2)
 
 
-def entry(paid: Payment = PAID, offer_id: str = "coin.risk") -> Entry:
-    order = Order(
+def record(paid: Payment = PAID, offer_id: str = "coin.risk") -> PaymentRecord:
+    purchase = Purchase(
         user_id=1, offer_id=offer_id, method="GET", resource=RESOURCE, request_hash="00" * 32, price=paid.value
     )
-    return Entry(
-        id=1, receipt_id="rcp_x", state="settling", payment=paid, order=order, claimed_ms=START_MS, answer=None
+    return PaymentRecord(
+        id=1, receipt_id="rcp_x", state="settling", payment=paid, purchase=purchase, claimed_ms=START_MS, answer=None
     )
 
 
@@ -76,12 +76,12 @@ async def honest() -> AsyncIterator[Facilitator]:
 
 async def settled(it: Facilitator, paid: Payment, **named: Any) -> Outcome:
     async with asyncio.timeout(20), opened(it, **named) as remote:
-        return await remote.settle(entry(paid))
+        return await remote.settle(record(paid))
 
 
 def judged(answer: object, status: int = 200) -> Outcome:
     body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
-    return judge(Reply(status, body), PAID)
+    return settle_outcome(Reply(status, body), PAID)
 
 
 @pytest.mark.promise("pay.remote")
@@ -91,7 +91,7 @@ async def test_a_payment_of_either_version_is_settled_once_however_often_it_is_a
 ) -> None:
     paid = payment(version=version)
     async with opened(honest) as remote:
-        outcomes = [await remote.settle(entry(paid)) for _ in range(3)]
+        outcomes = [await remote.settle(record(paid)) for _ in range(3)]
     (moved,) = honest.moved
     assert (moved.payer, moved.pay_to, moved.value) == (paid.payer, PAYEE, PRICE)
     assert outcomes == [Settled(moved.transaction)] * 3
@@ -100,9 +100,9 @@ async def test_a_payment_of_either_version_is_settled_once_however_often_it_is_a
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_question_is_what_the_official_package_reads_and_has_our_own_terms(version: Literal[1, 2]) -> None:
-    asked = msgspec.json.decode(question(entry(payment(version=version))))
+    asked = msgspec.json.decode(settle_request(record(payment(version=version))))
     assert asked["x402Version"] == asked["paymentPayload"]["x402Version"] == version
-    terms = Challenger(SEPOLIA, PAYEE)
+    terms = ChallengeBuilder(SEPOLIA, PAYEE)
     resource = terms.resource(RISK, RESOURCE)
     if version == 1:
         PaymentPayloadV1.model_validate(asked["paymentPayload"])
@@ -120,7 +120,7 @@ def test_the_question_is_what_the_official_package_reads_and_has_our_own_terms(v
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_addresses_are_sent_in_the_capitals_that_web3_insists_on(version: Literal[1, 2]) -> None:
-    asked = msgspec.json.decode(question(entry(payment(version=version))))
+    asked = msgspec.json.decode(settle_request(record(payment(version=version))))
     signed = asked["paymentPayload"]["payload"]["authorization"]
     for address in (signed["from"], signed["to"], asked["paymentRequirements"]["payTo"]):
         assert address == to_checksum_address(address)
@@ -131,7 +131,7 @@ async def test_a_payment_for_a_route_that_is_no_longer_offered_is_settled_all_th
     honest: Facilitator, version: Literal[1, 2]
 ) -> None:
     async with opened(honest) as remote:
-        assert isinstance(await remote.settle(entry(payment(version=version), "gone")), Settled)
+        assert isinstance(await remote.settle(record(payment(version=version), "gone")), Settled)
 
 
 async def test_what_was_agreed_counts_and_not_what_is_asked_for_today(honest: Facilitator) -> None:
@@ -161,7 +161,7 @@ async def test_settlements_go_on_side_by_side(honest: Facilitator) -> None:
     gate = asyncio.Event()
     honest.before = held(gate)
     async with asyncio.timeout(20), opened(honest) as remote:
-        asking = [asyncio.create_task(remote.settle(entry(payment(wallet(n))))) for n in range(1, 21)]
+        asking = [asyncio.create_task(remote.settle(record(payment(wallet(n))))) for n in range(1, 21)]
         while len(honest.asked) < 20:  # noqa: ASYNC110 - the facilitator has no bell
             await asyncio.sleep(0.002)
         gate.set()
@@ -169,7 +169,7 @@ async def test_settlements_go_on_side_by_side(honest: Facilitator) -> None:
     assert len(honest.moved) == 20
 
 
-# What a facilitator can do wrong (robustness.md, "Facilitator").
+# What a facilitator can do wrong.
 
 
 async def doubtful(honest: Facilitator, answer: Any) -> Unknown:
@@ -187,9 +187,9 @@ async def doubtful(honest: Facilitator, answer: Any) -> Unknown:
 
 async def test_a_facilitator_that_hangs_is_an_unknown_outcome(honest: Facilitator) -> None:
     honest.before = faults.hang
-    async with open_counterpart("facilitator", honest.url, deadline_s=0.05, most=LARGEST_ANSWER) as counterpart:
-        remote = RemoteFacilitator(counterpart, honest.url, NETWORKS[SEPOLIA], lambda _method, _url: None)
-        assert await remote.settle(entry()) == Unknown("no answer within 0.05 s")
+    async with open_http_client("facilitator", honest.url, deadline_s=0.05, most=LARGEST_ANSWER) as client:
+        remote = RemoteFacilitator(client, honest.url, NETWORKS[SEPOLIA], lambda _method, _url: None)
+        assert await remote.settle(record()) == Unknown("no answer within 0.05 s")
 
 
 async def test_a_facilitator_that_drops_the_connection_is_an_unknown_outcome(honest: Facilitator) -> None:
@@ -358,13 +358,13 @@ def test_success_with_transaction_and_network_is_a_settlement(
 @pytest.mark.parametrize("reason", sorted(REFUSALS))
 def test_a_reason_found_before_anything_is_submitted_is_a_refusal_that_does_not_last(reason: str, status: int) -> None:
     outcome = judged(BAD | {"errorReason": reason}, status)
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, SettlementRefused)
     assert not outcome.lasting
 
 
 def test_a_refusal_is_told_in_the_words_of_the_specification() -> None:
     assert judged(BAD | {"errorReason": "invalid_exact_evm_insufficient_balance"}) == judged(BAD)
-    assert judged({"success": False, "errorReason": "payment_expired"}) == Refused(
+    assert judged({"success": False, "errorReason": "payment_expired"}) == SettlementRefused(
         "invalid_exact_evm_payload_authorization_valid_before", lasting=False
     )
 
@@ -455,7 +455,7 @@ async def test_a_token_is_for_the_very_request(honest: Facilitator) -> None:
     async with opened(honest) as remote:
         remote._authorize = lambda method, url: asked.append((method, url))
         await remote.versions()
-        await remote.settle(entry(payment()))
+        await remote.settle(record(payment()))
     assert asked == [("GET", f"{honest.url}/supported"), ("POST", f"{honest.url}/settle")]
 
 
@@ -504,9 +504,9 @@ async def test_a_facilitator_that_does_not_say_what_it_settles_is_an_error(
 # What `/verify` says.
 
 
-def verified(answer: object, status: int = 200) -> Refused | Unknown | None:
+def verified(answer: object, status: int = 200) -> SettlementRefused | Unknown | None:
     body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
-    return judge_verification(Reply(status, body), PAID)
+    return verify_outcome(Reply(status, body), PAID)
 
 
 @pytest.mark.promise("pay.verify-first")
@@ -515,7 +515,7 @@ async def test_a_payment_that_can_be_settled_is_verified_and_nothing_moves(
     honest: Facilitator, version: Literal[1, 2]
 ) -> None:
     async with opened(honest, facilitator_token=Secret("t0ken")) as remote:
-        assert await remote.verify(entry(payment(version=version))) is None
+        assert await remote.verify(record(payment(version=version))) is None
     assert (honest.verified, honest.asked, honest.moved) == (1, [], [])
 
 
@@ -523,7 +523,7 @@ async def test_a_payment_that_can_be_settled_is_verified_and_nothing_moves(
 async def test_a_payer_without_the_money_is_refused_with_the_facilitators_reason(honest: Facilitator) -> None:
     honest.balances[PAID.payer] = PRICE - 1
     async with opened(honest) as remote:
-        assert await remote.verify(entry()) == Refused("insufficient_funds", lasting=False)
+        assert await remote.verify(record()) == SettlementRefused("insufficient_funds", lasting=False)
 
 
 async def test_a_facilitator_that_does_not_verify_is_unknown(
@@ -531,10 +531,10 @@ async def test_a_facilitator_that_does_not_verify_is_unknown(
 ) -> None:
     async with opened(honest) as remote:
         honest.verifying = faults.reset
-        assert await remote.verify(entry()) == Unknown("connection closed without an answer")
+        assert await remote.verify(record()) == Unknown("connection closed without an answer")
         monkeypatch.setattr("service.payments.facilitators.remote.VERIFY_DEADLINE_S", 0.05)
         honest.verifying = faults.hang
-        assert await remote.verify(entry()) == Unknown("no answer within 0.05 s")
+        assert await remote.verify(record()) == Unknown("no answer within 0.05 s")
 
 
 @pytest.mark.parametrize("status", [200, 201])
@@ -556,7 +556,7 @@ def test_a_payment_is_good_if_the_facilitator_says_so(status: int, said: dict[st
 def test_a_payment_is_refused_for_the_facilitators_reason_whatever_the_status(
     said: str, reason: str, status: int
 ) -> None:
-    assert verified({"isValid": False, "invalidReason": said}, status) == Refused(reason, lasting=False)
+    assert verified({"isValid": False, "invalidReason": said}, status) == SettlementRefused(reason, lasting=False)
 
 
 @pytest.mark.parametrize(

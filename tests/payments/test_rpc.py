@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.payments.rpc import Rpc, open_rpc
-from service.upstream.counterpart import Counterpart, Reply
-from service.upstream.failure import UpstreamError
+from service.payments.facilitators.rpc import EthereumRpc, open_rpc
+from service.upstream.failures import UpstreamError
+from service.upstream.http_client import HttpClient, Reply
 from service.upstream.json_rpc import NodeError, RevertedError
 
 USDC = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
@@ -36,13 +36,13 @@ class Saying:
         return Reply(self.status, msgspec.json.encode({"jsonrpc": "2.0", "id": asked["id"], **self.reply}))
 
 
-def node(reply: bytes | dict[str, Any] | UpstreamError, status: int = 200) -> Rpc:
-    return Rpc(cast(Counterpart, Saying(reply, status)), "eip155:84532")
+def node(reply: bytes | dict[str, Any] | UpstreamError, status: int = 200) -> EthereumRpc:
+    return EthereumRpc(cast(HttpClient, Saying(reply, status)), "eip155:84532")
 
 
 async def test_the_chain_is_asked_for_once_and_numbers_are_read() -> None:
     saying = Saying({"result": "0xff"})
-    rpc = Rpc(cast(Counterpart, saying), "eip155:84532")
+    rpc = EthereumRpc(cast(HttpClient, saying), "eip155:84532")
     assert await rpc.balance(USDC) == 255
     assert await rpc.sent_by(USDC, waiting=True) == 255
     assert await rpc.sent_by(USDC, waiting=False) == 255
@@ -160,7 +160,7 @@ async def test_a_receipt_of_another_transaction_is_none() -> None:
 
 async def test_calls_say_who_asks_and_after_which_block() -> None:
     saying = Saying({"result": "0x00ff"})
-    rpc = Rpc(cast(Counterpart, saying), "eip155:84532")
+    rpc = EthereumRpc(cast(HttpClient, saying), "eip155:84532")
     assert await rpc.call(USDC, b"\x01", at=16) == b"\x00\xff"
     await rpc.call(USDC, b"\x01", sender=HASH[:42])
     assert saying.asked[-2]["params"] == [{"to": USDC, "data": "0x01"}, "0x10"]
@@ -169,7 +169,7 @@ async def test_calls_say_who_asks_and_after_which_block() -> None:
 
 async def test_events_are_asked_for_by_contract_topics_and_blocks() -> None:
     saying = Saying({"result": []})
-    await Rpc(cast(Counterpart, saying), "eip155:84532").logs(USDC, [[HASH], HASH], 1, 16)
+    await EthereumRpc(cast(HttpClient, saying), "eip155:84532").logs(USDC, [[HASH], HASH], 1, 16)
     assert saying.asked[-1]["params"] == [
         {"address": USDC, "topics": [[HASH], HASH], "fromBlock": "0x1", "toBlock": "0x10"}
     ]

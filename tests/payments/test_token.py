@@ -3,7 +3,8 @@
 import pytest
 from eth_utils import keccak
 
-from service.payments import cashier, token
+from service.payments import errors, settlement
+from service.payments.facilitators import token
 from service.upstream.json_rpc import RevertedError
 from tests.payments.signing import payment
 
@@ -20,7 +21,7 @@ from tests.payments.signing import payment
     ],
 )
 def test_a_refusal_has_the_word_that_clients_know(said: str, word: str) -> None:
-    assert token.refusal(RevertedError(f"execution reverted: {said}")) == word
+    assert token.refusal_reason(RevertedError(f"execution reverted: {said}")) == word
 
 
 @pytest.mark.parametrize(
@@ -37,12 +38,15 @@ def test_a_refusal_has_the_word_that_clients_know(said: str, word: str) -> None:
     ],
 )
 def test_a_custom_error_has_the_word_that_clients_know(error: str, word: str) -> None:
-    assert token.refusal(RevertedError("execution reverted", keccak(text=error)[:4] + bytes(96))) == word
+    assert token.refusal_reason(RevertedError("execution reverted", keccak(text=error)[:4] + bytes(96))) == word
 
 
 def test_a_payment_that_came_to_nothing_has_the_word_that_clients_know() -> None:
-    assert (cashier.EXPIRED, cashier.NONCE_USED) == ("expired_unsettled", "invalid_exact_evm_nonce_already_used")
+    assert (settlement.EXPIRED_UNSETTLED, errors.NONCE_USED) == (
+        "expired_unsettled",
+        "invalid_exact_evm_nonce_already_used",
+    )
 
 
 def test_a_call_that_moves_money_has_its_nine_words_and_no_more() -> None:
-    assert len(token.transfer_of(payment())) == 4 + 9 * 32
+    assert len(token.encode_transfer(payment())) == 4 + 9 * 32

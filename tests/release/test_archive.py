@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +17,16 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from service.settings import Settings
+from service.upstream.fixture_set import read_set
 from tests.fakes.serving import PATIENCE_S, Serving, ended, wait_until
 from tests.release.conftest import Machine
 from tests.release.elsewhere import Elsewhere, type_in
 from tests.service.walking import walkers
 
 RISK = "/api/cli/coin/risk/BTC"
-LOCK = Path(__file__).parents[2] / "requirements.lock"
+ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "requirements.lock"
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -39,7 +43,7 @@ def started(machine: Machine, data_dir: Path, *arguments: str) -> Iterator[Servi
 def test_the_file_helps_serves_what_is_recorded_in_it_and_answers_for_a_key(machine: Machine, tmp_path: Path) -> None:
     helped = type_in([str(machine.file), "--help"], machine.environ)
     assert (helped.returncode, helped.stderr) == (0, "")
-    assert helped.stdout.startswith("usage: verdict COMMAND")
+    assert helped.stdout.startswith("Usage: verdict")
     with started(machine, tmp_path / "data") as running:
         assert running.ask("/readyz")[0] == 200
         assert running.ask(RISK)[0] == 403
@@ -49,6 +53,34 @@ def test_the_file_helps_serves_what_is_recorded_in_it_and_answers_for_a_key(mach
         assert running.stop() == 0
     kept = [path.relative_to(machine.home).parts[:2] for path in machine.home.rglob("*")]
     assert {parts for parts in kept if len(parts) > 1} == {(".cache", "verdict")}
+
+
+def test_the_wheel_holds_the_service_and_the_recorded_data(dist: Path, tmp_path: Path) -> None:
+    (wheel,) = dist.glob("verdict-*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path)
+    look = (
+        "from service.settings import Settings; from service.upstream.fixture_set import read_set; "
+        "folder = Settings().fixtures_dir; print(folder, len(read_set(folder)[1]))"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", look],
+        cwd="/",
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    folder, count = done.stdout.split()
+    assert Path(folder) == tmp_path / "fixtures" / "upstream"
+    assert int(count) == len(read_set(Settings().fixtures_dir)[1])
+    (points,) = tmp_path.glob("verdict-*.dist-info/entry_points.txt")
+    assert "verdict = service.__main__:main" in points.read_text()
+    kept = {path.relative_to(ROOT) for path in (ROOT / "service").rglob("*") if path.is_file()}
+    kept = {path for path in kept if "__pycache__" not in path.parts}
+    assert kept == {path.relative_to(tmp_path) for path in (tmp_path / "service").rglob("*") if path.is_file()}
 
 
 async def test_an_agent_asks_it_over_standard_input_and_output(machine: Machine, tmp_path: Path) -> None:
@@ -67,7 +99,7 @@ async def test_an_agent_asks_it_over_standard_input_and_output(machine: Machine,
 
 def test_workers_and_walk_forwards_run_out_of_the_same_file(machine: Machine, tmp_path: Path) -> None:
     with started(machine, tmp_path / "data", "--workers", "2") as running:
-        leads = int(running.wait_for("this process fetches from upstreams")["process_id"])
+        leads = int(running.wait_for("This process is the leader and fetches from upstreams.")["process_id"])
         wait_until(lambda: walkers(leads) != set())
         running.wait_for("listening", 2)
         running.wait_for("ready", 2)
@@ -153,7 +185,10 @@ def test_the_same_commit_makes_the_same_bytes_and_sums_and_bill_name_them(dist: 
     again = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in tmp_path.iterdir()}
     assert made == again
     sums = [line.split() for line in (dist / "SHA256SUMS").read_text().splitlines()]
-    assert {name: digest for digest, name in sums} == {name: made[name] for name in ("verdict", "verdict.cdx.json")}
+    assert {name: digest for digest, name in sums} == {
+        name: digest for name, digest in made.items() if name != "SHA256SUMS"
+    }
+    assert len(sums) == 3
     told = (dist / "verdict.cdx.json").read_text()
     bill = json.loads(told)
     lock = LOCK.read_text()

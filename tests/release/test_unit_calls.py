@@ -84,7 +84,7 @@ def test_serving_and_walking_forward_need_no_call_that_the_unit_refuses(tmp_path
         service = running.process.pid
         wait_until(lambda: walkers(service) != set())
         wait_until(lambda: walkers(service) == set())
-        running.wait_for("a walk-forward was run")
+        running.wait_for("Walk-forward finished")
         assert running.stop() == 0
         wait_until(lambda: re.search(rf"^{service} +\+\+\+ exited", told.read_text(), re.MULTILINE) is not None)
     asked = re.findall(r"^\d+ +(\w+)\((.*)", told.read_text(), re.MULTILINE)

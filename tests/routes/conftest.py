@@ -2,63 +2,73 @@ import asyncio
 from collections.abc import AsyncIterator
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 import pytest
 
 from service.access.caller import Caller
+from service.access.factory import Access, open_access
 from service.access.meter import Meter, open_meter
-from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
+from service.ask.data_services import AskDependencies
 from service.ask.questions import open_questions
-from service.ask.tools import Rooms
-from service.market.alerts.desk import AlertDesk
+from service.lookup.baselines import PastCloseTable
+from service.lookup.coins import LookupService
+from service.lookup.factory import Lookups
+from service.lookup.finder import Finder
+from service.lookup.overview import OverviewService
+from service.lookup.prices import PriceService
+from service.lookup.tokens import TokenDocuments
+from service.market.alerts.service import AlertService
 from service.market.alerts.store import AlertStore
-from service.market.categories.caps import CapStore, PastCaps
-from service.market.categories.desk import CategoryDesk
-from service.market.categories.gecko import GeckoDrawers
-from service.market.conclusions.breadth_desk import BreadthDesk
-from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
-from service.market.conclusions.regime_desk import RegimeDesk
-from service.market.desk import MarketDesk
-from service.market.filling import Filling
-from service.market.historical import HistoricalDesk
-from service.market.momentum import MOMENTUM, Momenta, MomentumDesk
-from service.market.observed import Chart, Quote, Snapshot, State
-from service.market.quarantine import QUARANTINE, Report
-from service.market.room import Market
+from service.market.categories.documents import CapStore, GeckoDocuments, PastCaps
+from service.market.categories.service import CategoryService
+from service.market.daily_report.models import DAILY_REPORT, TREND_RUNS, DailyReport, TrendRuns
+from service.market.daily_report.service import BreadthService, RegimeService
+from service.market.factory import MarketData
+from service.market.historical import HistoricalService
+from service.market.loading import LoadProgress
+from service.market.models import CoinChart, MarketSnapshot, MarketState, Quote
+from service.market.momentum import MOMENTUM, MomentumService, MomentumTable
+from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
 from service.market.samples import SampleStore
-from service.market.shelf import Shelf
+from service.market.service import MarketService
+from service.market.sources.coingecko import CoinGecko
 from service.market.store import MarketStore
-from service.payments.receipts import ReceiptDesk, ReceiptSigner
-from service.routes.call import Asking, Bound, Call, Watching
-from service.routes.table import Desks, bind
-from service.rwa.desk import RwaDesk
-from service.rwa.drawers import Drawers
-from service.sentiment.desk import SentimentDesk
-from service.sentiment.mood import Conclusions as Moods
+from service.narratives.service import NarrativeService
+from service.notify.service import AlertRuleService
+from service.notify.store import RuleStore
+from service.payments.receipts import ReceiptService, ReceiptSigner
+from service.routes.call import Bound, Call, QuestionRoute, StreamRoute
+from service.routes.table import RouteServices, bind
+from service.rwa.documents import RwaDocuments
+from service.rwa.service import RwaService
+from service.sentiment.aggregation import Conclusions as Moods
+from service.sentiment.service import SentimentService
+from service.sentiment.store import NewsStore
+from service.sentiment.views import SentimentViews
 from service.settings import Settings
 from service.storage.database import Database, open_database
-from service.streams.hub import Hub
+from service.storage.documents import DocumentStore
+from service.streams.broker import StreamBroker
 from service.table.coins import CoinTable
-from service.table.factory import Table as CoinTables
+from service.table.factory import CoinTables
 from service.table.history import CoinHistory
-from service.table.references import References
-from service.transcripts.desk import TranscriptDesk
+from service.table.references import ReferenceCloses
 from service.transcripts.pages import TranscriptPages
-from service.verdict.desk import VerdictDesk
-from service.verdict.fanout import Observer
+from service.transcripts.service import TranscriptService
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import Ledger
 from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
-from service.verdict.sources import open_sources
-from service.walkforward.desk import WalkforwardDesk
+from service.verdict.service import VerdictService
+from service.verdict.sources import InputCollector, create_sources
+from service.walkforward.service import WalkforwardService
 from service.walkforward.store import RunStore
-from service.wallets.desk import WalletDesk
+from service.wallets.service import WalletService
 from service.wallets.store import Scanned, WalletStore
-from service.wallets.watchlist import Watchlist
-from service.watch.changes import SHAPES
+from service.wallets.watchlist import WatchedWallets
+from service.watch.changes import STREAM_SHAPES
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.queries import NoParameters
@@ -69,14 +79,14 @@ from tests.fakes.loading import calls_wait_s, series_loading
 T = TypeVar("T", bound=msgspec.Struct)
 
 RECEIPT_KEY = b"receipts".rjust(32, b"\0")
-PEPE = Quote("kPEPE", "KPEPE", 1e6, 0.0123, 1_753_444_790_000, 0.0000125, 1_753_444_795_000)
+PEPE = Quote("kPEPE", "PEPE", 1e6, 0.0123, 1_753_444_790_000, 0.0000125, 1_753_444_795_000)
 
 
 class Table:
     """The bound routes, called as the service calls them."""
 
     def __init__(
-        self, bound: dict[str, Bound], access: Access, clock: FakeClock, desks: Desks, database: Database
+        self, bound: dict[str, Bound], access: Access, clock: FakeClock, desks: RouteServices, database: Database
     ) -> None:
         self.bound = bound
         self.database = database
@@ -88,7 +98,7 @@ class Table:
         self, offer_id: str, caller: Caller | None = None, parameters: object = None, body: object = None
     ) -> Answer:
         endpoint = self.bound[offer_id]
-        assert not isinstance(endpoint, Asking | Watching)
+        assert not isinstance(endpoint, QuestionRoute | StreamRoute)
         result = endpoint(Call(parameters or NoParameters(), body, caller, network=NETWORK))
         answer: Any = await result if isawaitable(result) else result
         assert isinstance(answer, Answer)
@@ -103,9 +113,9 @@ class Table:
 
     async def sign_in(self, number: int = 1) -> Caller:
         """A caller with a session of a wallet."""
-        nonce = self.access.desk.nonce().nonce
-        session = await self.access.desk.login(login(wallet(number), nonce, self.clock.now_ms()), NETWORK)
-        return await self.access.doorkeeper.admit(session.token)
+        nonce = self.access.accounts.nonce().nonce
+        session = await self.access.accounts.login(login(wallet(number), nonce, self.clock.now_ms()), NETWORK)
+        return await self.access.authenticator.authenticate(session.token)
 
 
 @pytest.fixture
@@ -113,67 +123,112 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-def desks_over(database: Database, clock: FakeClock, access: Access, meter: Meter, coins: MarketDesk) -> Desks:
+def desks_over(
+    database: Database, clock: FakeClock, access: Access, meter: Meter, coins: MarketService
+) -> RouteServices:
     """Every desk, as it is before anything has been fetched; the coins' answers from what it is shown."""
-    shelf, store, cursors = Shelf(database), MarketStore(database), Cursors(bytes(32))
-    conclusions, gecko = shelf.drawer(CONCLUSIONS, Conclusions), GeckoDrawers.on(shelf)
+    shelf, store, cursors = DocumentStore(database), MarketStore(database), Cursors(bytes(32))
+    conclusions, gecko = shelf.document(DAILY_REPORT, DailyReport), GeckoDocuments.on(shelf)
     past = PastCaps(CapStore(database), lambda: "test", dict)
-    market = Market(
+    market = MarketData(
         coins=coins,
-        breadth=BreadthDesk(clock, conclusions, coins),
-        regimes=RegimeDesk(clock, conclusions, coins),
-        historical=HistoricalDesk(clock, database, coins, SampleStore(database), past, dict, series_loading),
-        categories=CategoryDesk(clock, gecko, coins.view, calls_wait_s),
-        alerts=AlertDesk(AlertStore(database), cursors, coins, series_loading),
-        momentum=MomentumDesk(shelf.drawer(MOMENTUM, Momenta)),
-        conclusions=conclusions,
-        quarantine=shelf.drawer(QUARANTINE, Report),
+        breadth=BreadthService(clock, conclusions, coins),
+        regimes=RegimeService(clock, conclusions, coins),
+        historical=HistoricalService(clock, database, coins, SampleStore(database), past, dict, series_loading),
+        categories=CategoryService(clock, gecko, coins.view, calls_wait_s),
+        alerts=AlertService(AlertStore(database), cursors, coins, series_loading),
+        momentum=MomentumService(shelf.document(MOMENTUM, MomentumTable)),
+        daily_report=conclusions,
+        trend_runs=shelf.document(TREND_RUNS, TrendRuns),
+        quarantine=shelf.document(QUARANTINE, QuarantineReport),
         store=store,
         past_caps=past,
-        worth=dict,
-        known=asyncio.Event(),
-        loaded=asyncio.Event(),
-        summed=asyncio.Event(),
-        paid=asyncio.Event(),
-        members=asyncio.Event(),
-        days=asyncio.Event(),
-        recorded=False,
+        samples=SampleStore(database),
+        gecko_coins=dict,
+        gecko_largest=tuple,
+        gecko=cast(CoinGecko, None),
+        prices_known=asyncio.Event(),
+        series_loaded=asyncio.Event(),
+        momentum_ready=asyncio.Event(),
+        funding_loaded=asyncio.Event(),
+        members_changed=asyncio.Event(),
+        daily_bars_loaded=asyncio.Event(),
+        is_recorded=False,
         readiness=coins.readiness,
-        filling=dict,
+        load_progress=dict,
     )
-    sentiment = SentimentDesk(
-        clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find, market.categories.filling
+    sentiment = SentimentService(
+        clock, shelf.document("sentiment.conclusions", Moods), market.categories.find, market.categories.load_progress
     )
-    observer = Observer(clock, open_sources(clock, market, sentiment), coins)
-    scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), shelf.drawer(BACKTEST, Scorecard), lambda: "test")
-    verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
-    walkforward = WalkforwardDesk(clock, RunStore(database), cursors, coins, lambda: "test")
-    receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), cursors)
-    rwa = RwaDesk(clock, Drawers.open(shelf))
-    transcripts = TranscriptDesk(clock, TranscriptPages(database), cursors, (), coins.find, market.categories.find)
-    scanned = shelf.drawer("wallets.scanned", Scanned)
-    wallets = WalletDesk(clock, Watchlist(database, (), clock), WalletStore(database), scanned, cursors)
-    references = References(database)
+    observer = InputCollector(clock, create_sources(clock, market, sentiment), coins)
+    scorecards = Scorecards(shelf.document(SCORECARD, Scorecard), shelf.document(BACKTEST, Scorecard), lambda: "test")
+    verdict = VerdictService(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
+    walkforward = WalkforwardService(clock, RunStore(database), cursors, coins, lambda: "test")
+    receipts = ReceiptService(database, ReceiptSigner(RECEIPT_KEY), cursors)
+    rwa = RwaService(clock, RwaDocuments.open(shelf))
+    transcripts = TranscriptService(clock, TranscriptPages(database), cursors, (), coins.find, market.categories.find)
+    scanned = shelf.document("wallets.scanned", Scanned)
+    wallets = WalletService(clock, WatchedWallets(database, (), clock), WalletStore(database), scanned, cursors)
+    references = ReferenceCloses(database)
     table = CoinTables(
         CoinTable(clock, market, sentiment, references, cursors),
         CoinHistory(clock, database, market, verdict, lambda: "test"),
-        lambda: Filling(1, 1),
+        lambda: LoadProgress(1, 1),
     )
-    rooms = Rooms(
-        access.desk, meter, market, rwa, sentiment, verdict, table, walkforward, transcripts, wallets, Answer({}), clock
+    closes = PastCloseTable(clock, database, lambda: "test")
+    tokens = TokenDocuments.on(shelf)
+    finder = Finder(clock, market, table.coins, rwa, tokens)
+    lookup = Lookups(
+        PriceService(clock, market, closes),
+        LookupService(clock, market, table.coins, finder),
+        finder,
+        OverviewService(clock, market, tokens),
+        lambda: LoadProgress(1, 1),
     )
-    streams = Hub(clock, cursors, SHAPES, lambda: True)
+    rooms = AskDependencies(
+        access.accounts,
+        meter,
+        market,
+        rwa,
+        sentiment,
+        verdict,
+        table,
+        walkforward,
+        transcripts,
+        wallets,
+        Answer({}),
+        clock,
+    )
+    streams = StreamBroker(clock, cursors, STREAM_SHAPES, lambda: True)
     asked = open_questions(rooms)
-    return Desks(
-        access.desk, market, rwa, sentiment, verdict, table, walkforward, receipts, transcripts, wallets, streams, asked
+    alerts = AlertRuleService(
+        clock, RuleStore(database), key=b"k" * 32, mail=None, find=coins.find, source="fixtures", private=False
+    )
+    return RouteServices(
+        access.accounts,
+        market,
+        rwa,
+        sentiment,
+        SentimentViews(clock, sentiment, coins.find, ()),
+        NarrativeService(clock, sentiment, NewsStore(database), TranscriptPages(database), (), list),
+        verdict,
+        table,
+        lookup,
+        walkforward,
+        receipts,
+        transcripts,
+        wallets,
+        streams,
+        alerts,
+        asked,
     )
 
 
 @pytest.fixture
 async def table(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Table]:
     settings = Settings(data_dir=tmp_path, public_url="https://api.example.org")
-    coins = MarketDesk(clock)
-    coins.show(Snapshot(State("test", 1, quotes_ms=clock.now_ms()), [(PEPE, Chart())]))
+    coins = MarketService(clock)
+    coins.show(MarketSnapshot(MarketState("test", 1, quotes_ms=clock.now_ms()), [(PEPE, CoinChart())]))
     async with open_database(tmp_path / "verdict.db", clock) as db, open_meter(db, clock) as meter:
         access = await open_access(settings, open_secrets(tmp_path), db, clock)
         desks = desks_over(db, clock, access, meter, coins)

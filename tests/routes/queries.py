@@ -4,8 +4,8 @@ import pytest
 from msgspec import Struct
 
 from service.errors import ServiceError
-from service.http.parameters import decode
-from service.wire.offers import Offer
+from service.http.gates.parameters import ParameterDecoder
+from service.wire.offer import Offer
 from service.wire.queries import NoParameters
 
 
@@ -23,7 +23,7 @@ class Asked:
         self._values = values
 
     def decode(self, query: str) -> Struct:
-        return decode(self._offer, self._values, query.encode())
+        return ParameterDecoder(self._offer).decode(self._values, query.encode())
 
     def error(self, query: str) -> ServiceError:
         """What a query is refused with."""
@@ -42,4 +42,4 @@ class Asked:
 NO_WHOLE_NUMBERS = (
     "1_0", "%D9%A1%D9%A0", "nan", "inf", "1e400", "1e2", "-1", "0", "1000000000", "1.0", "0x10", "+5", "%205", "",
 )  # fmt: skip
-"""What `robustness.md` sends for a count or a limit."""
+"""Malformed values of a count or a limit."""

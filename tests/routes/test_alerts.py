@@ -3,8 +3,8 @@
 import pytest
 
 from service.access.caller import Caller
-from service.routes.alerts import alerts
 from service.routes.call import Call
+from service.routes.market import funding_alerts
 from service.wire.envelope import Answer
 from service.wire.market import FundingAlerts, PageMeta
 from service.wire.queries import AlertsQuery
@@ -74,5 +74,5 @@ async def test_the_desks_answer_is_handed_on() -> None:
             return answer
 
     desk, query = Desk(), AlertsQuery()
-    assert await alerts(desk, Call(query, None, Caller(1, "api_key", 1))) is answer  # type: ignore[arg-type]
+    assert await funding_alerts(desk, Call(query, None, Caller(1, "api_key", 1))) is answer  # type: ignore[arg-type]
     assert desk.asked is query

@@ -62,4 +62,4 @@ def test_a_field_that_does_not_exist_is_refused_with_those_that_do() -> None:
 async def test_the_answer_is_that_of_the_table(table: Table) -> None:
     answer: Any = await table.call("coins", None, CoinsQuery())
     assert isinstance(answer.data, Coins)
-    assert [row.symbol for row in answer.data.coins] == ["KPEPE"]
+    assert [row.symbol for row in answer.data.coins] == ["PEPE"]

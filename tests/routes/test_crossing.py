@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, iso
-from service.routes.crossing import crossing
+from service.routes.market import market_crossing
 from service.wire.market import Crossing
 from service.wire.queries import NoParameters
 from tests.fakes.clock import FakeClock
@@ -23,10 +23,10 @@ def test_it_takes_nothing() -> None:
 @pytest.mark.promise("crossing.array", "crossing.payload", "crossing.as-of")
 async def test_the_array_is_always_there(tmp_path: Path, clock: FakeClock) -> None:
     async with open_leader(tmp_path, clock) as leader:
-        some = body(crossing(leader.breadth, ask(NoParameters())), clock)
+        some = body(market_crossing(leader.breadth, ask(NoParameters())), clock)
         told = leader.told
-        await leader.drawer.put("test", replace(told, crossings=[]), told.through_ms)
-        none = body(crossing(leader.breadth, ask(NoParameters())), clock)
+        await leader.document.put("test", replace(told, crossings=[]), told.through_ms)
+        none = body(market_crossing(leader.breadth, ask(NoParameters())), clock)
     assert list(some["data"]) == ["crossings"]
     assert some["data"]["crossings"]
     assert all(list(one) == list(Crossing.__struct_encode_fields__) for one in some["data"]["crossings"])

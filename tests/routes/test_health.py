@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from service.clock import DAY_MS, iso
-from service.routes.health import health
+from service.routes.market import market_health
 from service.wire.market import MarketHealth
 from service.wire.queries import HealthQuery
 from tests.fakes.clock import FakeClock
@@ -34,8 +34,8 @@ def test_unknown_and_repeated_parameters_are_refused() -> None:
 @pytest.mark.promise("health.payload", "health.as-of")
 async def test_a_client_reads_every_field_in_the_order_of_the_contract(tmp_path: Path, clock: FakeClock) -> None:
     async with open_leader(tmp_path, clock) as leader:
-        plain = body(health(leader.breadth, ask(HealthQuery())), clock)
-        rich = body(health(leader.breadth, ask(HealthQuery(1))), clock)
+        plain = body(market_health(leader.breadth, ask(HealthQuery())), clock)
+        rich = body(market_health(leader.breadth, ask(HealthQuery(1))), clock)
     assert list(plain["data"]) == ["date", "universe", "trends", "breadth_pct", "hasExtremes", "extremes"]
     assert list(rich["data"]) == list(MarketHealth.__struct_encode_fields__)
     assert list(plain["data"]["trends"]) == list(plain["data"]["breadth_pct"]) == ["UP", "HODL", "DOWN"]

@@ -4,7 +4,7 @@ import pytest
 
 from service.access.caller import Caller
 from service.routes.call import Call
-from service.routes.historical import historical
+from service.routes.market import historical
 from service.wire.envelope import Answer
 from service.wire.market import Facts, FactsNow, Historical
 from service.wire.queries import HistoricalQuery

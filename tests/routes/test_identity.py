@@ -1,11 +1,11 @@
-"""Sign-in and keys over HTTP, as `contract.md` §3 writes their bodies."""
+"""Sign-in and keys over HTTP: their requests and answers."""
 
 import msgspec
 import pytest
 
 from service.clock import iso
 from service.errors import ServiceError
-from service.wire.access import CreatedKey, Done, KeyList, NewKey, NewNonce, RotateKey, Session
+from service.wire.access import CreatedKey, Ended, KeyList, NewKey, NewNonce, RotateKey, Session
 from service.wire.queries import OfPrefix
 from tests.access.signing import login, wallet
 from tests.routes.conftest import Table
@@ -28,7 +28,7 @@ async def test_a_signed_message_is_exchanged_for_a_session(table: Table) -> None
     signed = login(wallet(), nonce.nonce, table.clock.now_ms())
     session = await table.data(Session, "auth.login", body=signed)
     assert fields(session) == ["token", "walletAddress", "expiresAt"]
-    caller = await table.access.doorkeeper.admit(session.token)
+    caller = await table.access.authenticator.authenticate(session.token)
     assert (caller.kind, caller.wallet) == ("session", session.wallet_address)
     with pytest.raises(ServiceError) as caught:
         await table.call("auth.login", body=signed)
@@ -39,11 +39,11 @@ async def test_a_signed_message_is_exchanged_for_a_session(table: Table) -> None
 async def test_logging_out_ends_the_session_at_once(table: Table) -> None:
     nonce = await table.data(NewNonce, "auth.nonce")
     session = await table.data(Session, "auth.login", body=login(wallet(), nonce.nonce, table.clock.now_ms()))
-    caller = await table.access.doorkeeper.admit(session.token)
-    assert await table.data(Done, "auth.logout", caller) == Done(ok=True)
-    assert table.access.doorkeeper.recall(session.token) is None
+    caller = await table.access.authenticator.authenticate(session.token)
+    assert await table.data(Ended, "auth.logout", caller) == Ended(ok=True)
+    assert table.access.authenticator.cached(session.token) is None
     with pytest.raises(ServiceError) as caught:
-        await table.access.doorkeeper.admit(session.token)
+        await table.access.authenticator.authenticate(session.token)
     assert caught.value.code == "AUTH_INVALID"
 
 
@@ -64,11 +64,11 @@ async def test_a_key_is_shown_once_and_listed_without_its_secret(table: Table) -
 async def test_a_revoked_key_is_refused_at_once(table: Table) -> None:
     caller = await table.sign_in()
     created = await table.data(CreatedKey, "keys.create", caller, body=NewKey("laptop"))
-    await table.access.doorkeeper.admit(created.key)
-    await table.data(Done, "keys.revoke", caller, OfPrefix(created.prefix))
-    assert table.access.doorkeeper.recall(created.key) is None
+    await table.access.authenticator.authenticate(created.key)
+    await table.data(Ended, "keys.revoke", caller, OfPrefix(created.prefix))
+    assert table.access.authenticator.cached(created.key) is None
     with pytest.raises(ServiceError, match="revoked"):
-        await table.access.doorkeeper.admit(created.key)
+        await table.access.authenticator.authenticate(created.key)
 
 
 @pytest.mark.promise("keys.rotate")
@@ -77,11 +77,11 @@ async def test_a_rotated_key_works_until_its_grace_is_over(table: Table) -> None
     old = await table.data(CreatedKey, "keys.create", caller, body=NewKey("laptop"))
     new = await table.data(CreatedKey, "keys.rotate", caller, body=RotateKey(old.prefix, grace_seconds=60))
     assert (new.name, new.key != old.key) == ("laptop", True)
-    await table.access.doorkeeper.admit(old.key)
+    await table.access.authenticator.authenticate(old.key)
     await table.clock.advance(60)
-    await table.access.doorkeeper.admit(new.key)
+    await table.access.authenticator.authenticate(new.key)
     with pytest.raises(ServiceError, match="rotated"):
-        await table.access.doorkeeper.admit(old.key)
+        await table.access.authenticator.authenticate(old.key)
 
 
 @pytest.mark.parametrize("offer_id", ["keys.revoke", "keys.rotate"])

@@ -1,4 +1,4 @@
-"""The manifest says what is offered: `contract.md` §6."""
+"""The manifest lists every route."""
 
 import re
 
@@ -30,10 +30,11 @@ def manifest(body: bytes) -> Manifest:
     return msgspec.convert(msgspec.json.decode(body)["data"], Manifest)
 
 
-@pytest.mark.promise("manifest.as-of")
+@pytest.mark.promise("manifest.as-of", "manifest.free-tier")
 def test_the_manifest_is_an_envelope_as_old_as_the_service(body: bytes) -> None:
     decoded = msgspec.json.decode(body)
-    assert list(decoded) == ["schemaVersion", "data", "meta"]
+    assert list(decoded) == ["schemaVersion", "data", "meta", "auth"]
+    assert decoded["auth"] == {"freeTier": {"lifetime": 10, "dailyDrip": 1}}
     assert decoded["meta"] == {
         "ts": "2025-07-25T12:01:30.500Z",
         "as_of": "2025-07-25T12:00:00.000Z",

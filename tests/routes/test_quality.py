@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from service.routes.call import Call
-from service.routes.quality import signal_quality
+from service.routes.signals import signal_quality
 from service.wire.envelope import Answer
 from service.wire.queries import SignalQualityQuery
 from tests.routes.queries import Asked

@@ -1,4 +1,4 @@
-"""Receipts over HTTP, as `contract.md` §5 promises them."""
+"""Receipts over HTTP."""
 
 from functools import partial
 

@@ -6,7 +6,7 @@ import pytest
 
 from service.clock import DAY_MS, iso
 from service.errors import ServiceError
-from service.routes.regime import regime
+from service.routes.market import regime
 from service.wire.queries import RegimeAction, RegimeQuery
 from tests.fakes.clock import FakeClock
 from tests.routes.concluded import COINS, TODAY, ask, body, open_leader
@@ -71,7 +71,7 @@ def test_anything_else_is_refused_by_name(query: str, parameter: str) -> None:
         ("confidence", None, ["source", "generated", "summary", "coins"], ["symbol", "regime", "confidence"]),
         (
             "history",
-            "KPEPE",
+            "PEPE",
             ["symbol", "trades", "summary", "currentPosition", "meta"],
             [
                 "direction",
@@ -112,11 +112,9 @@ async def test_a_client_reads_every_field_of_each_action(
         assert list(meta["standard"]) == ["fills", "fee_bps", "slippage", "volume", "funding"]
 
 
-async def test_a_symbol_of_another_unit_is_refused_with_the_one_that_is_listed(
-    tmp_path: Path, clock: FakeClock
-) -> None:
+async def test_an_unknown_symbol_is_refused_with_the_closest_one(tmp_path: Path, clock: FakeClock) -> None:
     async with open_leader(tmp_path, clock) as leader:
         with pytest.raises(ServiceError) as caught:
-            regime(leader.regimes, ask(RegimeQuery("history", "PEPE")))
+            regime(leader.regimes, ask(RegimeQuery("history", "PEP")))
     assert caught.value.code == "UNKNOWN_SYMBOL"
-    assert caught.value.details == {"candidates": ["KPEPE"]}
+    assert caught.value.details == {"candidates": ["PEPE"]}

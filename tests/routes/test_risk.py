@@ -14,18 +14,18 @@ CALLER = Caller(1, "api_key", 1)
 
 
 @pytest.mark.promise("symbols.case", "symbols.venue", "risk.symbol-upper", "risk.fields")
-@pytest.mark.parametrize("symbol", ["kPEPE", "KPEPE", "kpepe"])
+@pytest.mark.parametrize("symbol", ["kPEPE", "PEPE", "kpepe"])
 async def test_a_symbol_is_answered_in_any_case_with_its_canonical_ticker(table: Table, symbol: str) -> None:
     answer = await table.call("coin.risk", CALLER, OfSymbol(symbol))
     body = msgspec.json.decode(success(answer, table.clock.now_ms()))
     risk = msgspec.convert(body["data"], RiskContext)
-    assert (risk.symbol, risk.venue_symbol, risk.price) == ("KPEPE", "kPEPE", 0.0123)
+    assert (risk.symbol, risk.venue_symbol, risk.price) == ("PEPE", "kPEPE", 0.0123)
     assert list(body["data"]) == list(RiskContext.__struct_encode_fields__)
 
 
 @pytest.mark.promise("risk.live-inputs")
 async def test_as_of_is_the_older_of_price_and_funding(table: Table) -> None:
-    answer = await table.call("coin.risk", CALLER, OfSymbol("KPEPE"))
+    answer = await table.call("coin.risk", CALLER, OfSymbol("PEPE"))
     assert answer.as_of_ms == PEPE.price_ms
     assert msgspec.json.decode(success(answer, table.clock.now_ms()))["meta"]["data_age_seconds"] == 10
 
@@ -33,7 +33,7 @@ async def test_as_of_is_the_older_of_price_and_funding(table: Table) -> None:
 @pytest.mark.promise("errors.candidates")
 async def test_an_unknown_symbol_is_404_with_candidates(table: Table) -> None:
     with pytest.raises(ServiceError) as caught:
-        await table.call("coin.risk", CALLER, OfSymbol("PEPE"))
+        await table.call("coin.risk", CALLER, OfSymbol("PEP"))
     assert caught.value.code == "UNKNOWN_SYMBOL"
     assert caught.value.details is not None
-    assert caught.value.details["candidates"] == ["KPEPE"]
+    assert caught.value.details["candidates"] == ["PEPE"]

@@ -4,11 +4,11 @@ from typing import cast
 
 import pytest
 
-from service.routes import rwa
 from service.routes.call import Call
-from service.rwa.desk import RwaDesk
+from service.routes.datasets import rwa_asset, rwa_assets, rwa_symbol
+from service.rwa.service import RwaService
 from service.wire.envelope import Answer
-from service.wire.rwa import OfRwaSymbol, RwaAssetsQuery, RwaListing
+from service.wire.rwa import OfRwaId, OfRwaSymbol, RwaAssetsQuery, RwaListing
 from tests.routes.queries import NO_WHOLE_NUMBERS, Asked
 
 ASSETS = Asked(RwaAssetsQuery, "/api/cli/rwa/assets")
@@ -28,14 +28,14 @@ class Desk:
         return Answer((type_, top))
 
 
-DESK = cast(RwaDesk, Desk())
+DESK = cast(RwaService, Desk())
 
 
 @pytest.mark.promise("rwa.symbol-forms")
 @pytest.mark.parametrize("text", ["AAPL", "aapl", "GOLD", "xyz:AAPL", "XYZ:aapl", "A" * 20 + ":" + "B" * 20])
 def test_a_ticker_is_taken_with_or_without_its_dex(text: str) -> None:
     assert symbol(text).decode("") == OfRwaSymbol(text)
-    assert rwa.symbol(DESK, Call(OfRwaSymbol(text), None, None)) == Answer(text)
+    assert rwa_symbol(DESK, Call(OfRwaSymbol(text), None, None)) == Answer(text)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,13 @@ def test_what_is_no_ticker_is_refused_by_name(text: str) -> None:
     assert symbol(text).refusal("") == "symbol"
 
 
+@pytest.mark.promise("rwa.by-id")
+@pytest.mark.parametrize("text", ["xyz:AAPL", "AAPL"])
+def test_an_id_is_answered_as_its_ticker_is(text: str) -> None:
+    assert Asked(OfRwaId, "/api/cli/rwa/asset/{id}", id=text).decode("") == OfRwaId(text)
+    assert rwa_asset(DESK, Call(OfRwaId(text), None, None)) == Answer(text)
+
+
 @pytest.mark.promise("rwa.assets-parameters")
 @pytest.mark.parametrize(
     ("query", "expected"),
@@ -70,7 +77,7 @@ def test_what_is_no_ticker_is_refused_by_name(text: str) -> None:
 )
 def test_a_type_a_dex_and_how_many_are_taken(query: str, expected: RwaAssetsQuery) -> None:
     assert ASSETS.decode(query) == expected
-    assert rwa.assets(DESK, Call(expected, None, None)) == Answer((expected.type, expected.top))
+    assert rwa_assets(DESK, Call(expected, None, None)) == Answer((expected.type, expected.top))
 
 
 @pytest.mark.parametrize(

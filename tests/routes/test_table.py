@@ -8,9 +8,10 @@ import pytest
 from service.access.caller import Caller
 from service.errors import ServiceError
 from service.routes import table as table_of_routes
-from service.routes.call import Waiting
+from service.routes.call import WaitingRoute
 from service.settings import Settings
-from service.wire.offers import OFFERS, Offer
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS
 from service.wire.queries import AlertsQuery, HistoricalQuery, NoParameters, OfPrefix
 from tests.routes.conftest import Table
 
@@ -33,9 +34,16 @@ async def test_a_difference_between_offers_and_routes_stops_the_start(
 
 async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
     waits = {offer_id for offer_id, endpoint in table.bound.items() if iscoroutinefunction(endpoint)}
-    reading = {offer_id for offer_id, endpoint in table.bound.items() if isinstance(endpoint, Waiting)}
-    assert reading == {"coin.historical", "funding.alerts", "signal", "signal.quality", "transcripts", "walkforward"}
+    reading = {offer_id for offer_id, endpoint in table.bound.items() if isinstance(endpoint, WaitingRoute)}
+    assert reading == {
+        "coin.historical", "funding.alerts", "sentiment", "signal", "signal.quality", "transcripts", "walkforward",
+    }  # fmt: skip
     assert waits == {
+        "alerts.create",
+        "alerts.delete",
+        "alerts.deliveries",
+        "alerts.list",
+        "alerts.test",
         "auth.login",
         "auth.logout",
         "keys.create",
@@ -43,6 +51,7 @@ async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
         "keys.revoke",
         "keys.rotate",
         "receipts.get",
+        "narratives",
         "receipts.list",
         "wallets",
     }
@@ -50,7 +59,7 @@ async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
 
 async def test_a_coin_that_nobody_names_is_not_looked_for(table: Table) -> None:
     alerts = table.bound["funding.alerts"]
-    assert isinstance(alerts, Waiting)
+    assert isinstance(alerts, WaitingRoute)
     alerts.known(AlertsQuery())
     with pytest.raises(ServiceError, match="NOWHERE"):
         alerts.known(AlertsQuery(symbol="NOWHERE"))
@@ -58,7 +67,7 @@ async def test_a_coin_that_nobody_names_is_not_looked_for(table: Table) -> None:
 
 async def test_a_coin_that_is_none_is_refused_before_its_past_is_looked_for(table: Table) -> None:
     historical = table.bound["coin.historical"]
-    assert isinstance(historical, Waiting)
+    assert isinstance(historical, WaitingRoute)
     with pytest.raises(ServiceError, match="NOWHERE"):
         historical.known(HistoricalQuery("NOWHERE"))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from service.routes.call import Call
-from service.routes.transcripts import transcripts
+from service.routes.datasets import transcripts
 from service.wire.envelope import Answer
 from service.wire.transcripts import MACRO, TranscriptsQuery
 from tests.routes.concluded import CALLER

@@ -3,7 +3,7 @@
 import pytest
 
 from service.routes.call import Call
-from service.routes.walkforward import walkforward
+from service.routes.signals import walkforward
 from service.wire.envelope import Answer
 from service.wire.queries import WalkforwardQuery
 from tests.routes.queries import NO_WHOLE_NUMBERS, Asked

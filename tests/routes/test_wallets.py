@@ -4,7 +4,7 @@ import pytest
 
 from service.access.caller import Caller
 from service.routes.call import Call
-from service.routes.wallets import wallets
+from service.routes.datasets import wallets
 from service.wire.envelope import Answer
 from service.wire.wallets import WalletsQuery, Watchlist, WatchlistMeta
 from tests.routes.queries import NO_WHOLE_NUMBERS, Asked
@@ -36,7 +36,7 @@ def test_an_action_a_contract_an_address_a_size_and_a_cursor_are_taken(query: st
 def test_movements_without_a_contract_are_refused_saying_that_it_is_required_for_that_action(query: str) -> None:
     error = ROUTE.error(query)
     assert error.code == "BAD_REQUEST"
-    assert error.message == "contract is required when action=movements"
+    assert error.message == "contract is required when action=movements."
     assert (error.details or {})["parameter"] == "contract"
 
 

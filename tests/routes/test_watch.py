@@ -7,11 +7,11 @@ import pytest
 
 from service.access.caller import Caller
 from service.errors import ServiceError
-from service.http.parameters import decode
+from service.http.gates.parameters import ParameterDecoder
 from service.routes.call import Call
-from service.routes.watch import watching
-from service.streams.hub import Hub
-from service.streams.state import Shape, State
+from service.routes.streaming import watch
+from service.streams.broker import StreamBroker
+from service.streams.state import StreamKind, StreamState
 from service.wire.cursor import Cursors
 from service.wire.offers import WATCH
 from service.wire.streams import STREAMS, WatchQuery
@@ -25,25 +25,25 @@ def changes(_: bytes, new: bytes) -> bytes:
 
 
 @pytest.fixture
-def hub() -> Hub:
+def hub() -> StreamBroker:
     snapshots = {"funding", "regime", "sentiment", "prices"}
-    shapes = [Shape(name, name in snapshots, changes) for name in STREAMS]
-    return Hub(FakeClock(), CURSORS, shapes, lambda: True)
+    shapes = [StreamKind(name, name in snapshots, changes) for name in STREAMS]
+    return StreamBroker(FakeClock(), CURSORS, shapes, lambda: True)
 
 
-def states(*numbers: int) -> list[State]:
-    return [State(number, 1_753_444_800_000, 1_753_444_790_000, b"%d" % number) for number in numbers]
+def states(*numbers: int) -> list[StreamState]:
+    return [StreamState(number, 1_753_444_800_000, 1_753_444_790_000, b"%d" % number) for number in numbers]
 
 
 def query(stream: str, text: str = "") -> WatchQuery:
-    decoded = decode(WATCH, {"stream": stream}, text.encode())
+    decoded = ParameterDecoder(WATCH).decode({"stream": stream}, text.encode())
     assert isinstance(decoded, WatchQuery)
     return decoded
 
 
-def lines(hub: Hub, stream: str, text: str = "") -> list[Any]:
+def lines(hub: StreamBroker, stream: str, text: str = "") -> list[Any]:
     """What a reader finds waiting."""
-    bound, asked = watching(hub, "fixtures"), query(stream, text)
+    bound, asked = watch(hub, "fixtures"), query(stream, text)
     bound.known(asked)
     following = bound.join(Call(asked, None, Caller(1, "api_key", 1)))
     taken = following.take()
@@ -52,7 +52,7 @@ def lines(hub: Hub, stream: str, text: str = "") -> list[Any]:
 
 
 @pytest.mark.promise("watch.streams")
-def test_there_are_six_streams_and_each_can_be_followed(hub: Hub) -> None:
+def test_there_are_six_streams_and_each_can_be_followed(hub: StreamBroker) -> None:
     assert STREAMS == ("funding", "regime", "sentiment", "prices", "alerts", "crossings")
     for name in STREAMS:
         (opened,) = lines(hub, name)
@@ -76,9 +76,9 @@ def test_there_are_six_streams_and_each_can_be_followed(hub: Hub) -> None:
         ("x", list(STREAMS)),
     ],
 )
-def test_an_unknown_stream_is_refused_with_the_closest(hub: Hub, asked: str, candidates: list[str]) -> None:
+def test_an_unknown_stream_is_refused_with_the_closest(hub: StreamBroker, asked: str, candidates: list[str]) -> None:
     with pytest.raises(ServiceError) as refused:
-        watching(hub, "live").known(query(asked))
+        watch(hub, "live").known(query(asked))
     assert (refused.value.code, refused.value.status) == ("UNKNOWN_STREAM", 404)
     assert refused.value.details == {"candidates": candidates}
     for name in STREAMS:
@@ -86,7 +86,7 @@ def test_an_unknown_stream_is_refused_with_the_closest(hub: Hub, asked: str, can
 
 
 @pytest.mark.promise("watch.parameters")
-def test_interval_diff_and_most_are_those_that_were_asked_for(hub: Hub) -> None:
+def test_interval_diff_and_most_are_those_that_were_asked_for(hub: StreamBroker) -> None:
     hub.show("prices", states(*range(1, 13)))
     opened, first = lines(hub, "prices", "interval=10&max=2&diff=1")
     assert opened["interval"] == 10
@@ -104,7 +104,7 @@ def cursor(stream: str, seq: int) -> str:
 
 
 @pytest.mark.promise("watch.parameters")
-def test_a_cursor_goes_on_after_what_was_read(hub: Hub) -> None:
+def test_a_cursor_goes_on_after_what_was_read(hub: StreamBroker) -> None:
     hub.show("alerts", states(1, 2, 3, 4))
     _, third, fourth = lines(hub, "alerts", f"cursor={cursor('alerts', 2)}")
     assert (third["data"], fourth["data"]) == (3, 4)
@@ -112,8 +112,8 @@ def test_a_cursor_goes_on_after_what_was_read(hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("foreign", [cursor("alerts", 2), "x" * 43, cursor("prices", 2)[:-1] + "!"])
-def test_a_cursor_of_anything_else_is_refused_by_name(hub: Hub, foreign: str) -> None:
+def test_a_cursor_of_anything_else_is_refused_by_name(hub: StreamBroker, foreign: str) -> None:
     hub.show("prices", states(1, 2, 3))
     with pytest.raises(ServiceError) as refused:
-        watching(hub, "live").known(WatchQuery("prices", cursor=foreign))
+        watch(hub, "live").known(WatchQuery("prices", cursor=foreign))
     assert (refused.value.code, refused.value.details) == ("BAD_REQUEST", {"parameter": "cursor"})

@@ -10,16 +10,17 @@ from aiohttp import web
 from msgspec import Struct
 
 from service.clock import DAY_MS
-from service.market.series_check import SeriesCheck
-from service.market.shelf import Shelf
+from service.market.plausibility.series import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
-from service.rwa.bars import BarsRefresh
-from service.rwa.desk import RwaDesk
-from service.rwa.drawers import Drawers
+from service.rwa.candles import AssetBarsRefresh
+from service.rwa.documents import RwaDocuments, accepted_quotes
 from service.rwa.fallback import TradifiFallback
-from service.rwa.quotes import ListingRefresh, QuotesRefresh, accepted_quotes
+from service.rwa.listing import AssetListingRefresh
+from service.rwa.quotes import AssetQuotesRefresh
+from service.rwa.service import RwaService
 from service.storage.database import Database
+from service.storage.documents import DocumentStore
 from service.upstream.session import UpstreamSession
 from service.wire.envelope import Answer
 from service.wire.rwa import RwaAsset, RwaAssets
@@ -103,17 +104,19 @@ class Parts:
         self.dex, self.binance, self.clock, self.database = dex, binance, clock, database
         self.sessions = sessions
         self.coins: dict[str, Coin] = {"BTC": Coin(118_000.0)}
-        self.store, self.shelf = MarketStore(database), Shelf(database)
-        self.drawers = Drawers.open(self.shelf)
-        self.desk = RwaDesk(clock, self.drawers)
+        self.store, self.document_store = MarketStore(database), DocumentStore(database)
+        self.documents = RwaDocuments.open(self.document_store)
+        self.desk = RwaService(clock, self.documents)
         source = Hyperliquid(sessions[0], clock)
-        fallback = TradifiFallback(sessions[1], clock, lambda: self.drawers.listing.now.value)
-        self.listing = ListingRefresh(clock, self.drawers, source, lambda: self.origin, lambda: self.coins)
-        self.quotes = QuotesRefresh(
-            clock, self.drawers, self.store, source, fallback, lambda: self.origin, lambda: self.bars.has_asked
+        fallback = TradifiFallback(sessions[1], clock, lambda: self.documents.listing.current.value)
+        self.listing = AssetListingRefresh(clock, self.documents, source, lambda: self.origin, lambda: self.coins)
+        self.quotes = AssetQuotesRefresh(
+            clock, self.documents, self.store, source, fallback, lambda: self.origin, lambda: self.bars.has_asked
         )
-        check = SeriesCheck(clock, self.store, lambda of: accepted_quotes(self.drawers, of), self.quotes.quarantine)
-        self.bars = BarsRefresh(clock, self.drawers, self.store, source, lambda: self.origin, lambda: self.held, check)
+        check = SeriesCheck(clock, self.store, lambda of: accepted_quotes(self.documents, of), self.quotes.quarantine)
+        self.bars = AssetBarsRefresh(
+            clock, self.documents, self.store, source, lambda: self.origin, lambda: self.held, check
+        )
 
     async def rounds(self) -> None:
         await self.listing.round()

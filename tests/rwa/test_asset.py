@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from service.market.observed import Chart, Quote
-from service.rwa.asset import Told, tell
-from service.rwa.listing import Listed
+from service.market.models import CoinChart, Quote
+from service.rwa.asset import TimedAsset, assess_asset
+from service.rwa.documents import ListedAsset
 from service.wire.rwa import RwaAsset, RwaFunding
 from tests.fakes.clock import START_MS
 
-AAPL = Listed("xyz:AAPL", "AAPL", "Apple", "equity")
-CHART = Chart(START_MS - HOUR_MS, "UP", START_MS - DAY_MS, "DOWN", START_MS - DAY_MS)
+AAPL = ListedAsset("xyz:AAPL", "AAPL", "Apple", "equity")
+CHART = CoinChart(START_MS - HOUR_MS, "UP", START_MS - DAY_MS, "DOWN", START_MS - DAY_MS)
 TRENDS = ["trend_daily", "trend_weekly"]
 WITH_PRICE = ["price", "change_24h"]
 
@@ -28,11 +28,11 @@ def quote(at_ms: int | None = START_MS, funding_ms: int | None = START_MS, **fie
     return Quote(**said | fields)  # type: ignore[arg-type]
 
 
-def told(seen: Quote, now_ms: int = START_MS, newest_ms: int | None = START_MS, chart: Chart = CHART) -> Told:
-    return tell(AAPL, seen, chart, newest_ms, now_ms)
+def told(seen: Quote, now_ms: int = START_MS, newest_ms: int | None = START_MS, chart: CoinChart = CHART) -> TimedAsset:
+    return assess_asset(AAPL, seen, chart, newest_ms, now_ms)
 
 
-def asset(seen: Quote, now_ms: int = START_MS, newest_ms: int | None = START_MS, chart: Chart = CHART) -> RwaAsset:
+def asset(seen: Quote, now_ms: int = START_MS, newest_ms: int | None = START_MS, chart: CoinChart = CHART) -> RwaAsset:
     found = told(seen, now_ms, newest_ms, chart).asset
     assert found is not None
     return found
@@ -89,7 +89,7 @@ def test_a_price_is_named_after_three_missed_rounds_and_null_after_ten_minutes(
     age_ms: int, price: float | None, stale: list[str]
 ) -> None:
     at_ms = START_MS - age_ms
-    seen = tell(AAPL, quote(at_ms, START_MS, funding=0.0), CHART, at_ms, START_MS).asset
+    seen = assess_asset(AAPL, quote(at_ms, START_MS, funding=0.0), CHART, at_ms, START_MS).asset
     assert seen is not None
     assert seen.price == price
     assert [field for field in seen._stale_fields if field not in {"funding", "volume_24h_usd"}] == stale
@@ -121,13 +121,13 @@ def test_what_the_newest_round_did_not_bring_is_named_at_once() -> None:
 def test_trends_are_named_when_a_day_was_missed_and_null_after_two(
     age_ms: int, state: str | None, stale: list[str]
 ) -> None:
-    chart = Chart(START_MS - age_ms, "UP", 0, "DOWN", 0)
+    chart = CoinChart(START_MS - age_ms, "UP", 0, "DOWN", 0)
     seen = asset(quote(), chart=chart)
     assert (seen.trend_daily, seen._stale_fields) == (state, stale)
 
 
 def test_what_is_not_known_is_null_and_named() -> None:
-    seen = asset(quote(open_interest=None, prev_price=None), chart=Chart())
+    seen = asset(quote(open_interest=None, prev_price=None), chart=CoinChart())
     assert seen._stale_fields == ["change_24h", *TRENDS, "open_interest_usd"]
 
 
@@ -140,7 +140,7 @@ def test_nothing_is_told_without_price_and_funding() -> None:
 @given(st.integers(0, 3 * DAY_MS), st.integers(0, 3 * DAY_MS), st.integers(0, 4 * DAY_MS), st.integers(0, 4 * DAY_MS))
 def test_an_answer_holds_exactly_as_long_as_it_says(price_age: int, funding_age: int, chart_age: int, on: int) -> None:
     seen = quote(START_MS - price_age, START_MS - funding_age)
-    chart = Chart(START_MS - chart_age, "UP", 0, "UP", 0)
+    chart = CoinChart(START_MS - chart_age, "UP", 0, "UP", 0)
     first = told(seen, START_MS, None, chart)
     later = told(seen, START_MS + on, None, chart)
     if START_MS + on < first.until_ms:

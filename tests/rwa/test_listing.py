@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.assets import ASSETS, WRAPPERS
-from service.market.observed import Quote
+from service.market.models import Quote
 from service.market.sources.hyperliquid_wire import Annotation
 from service.rwa.listing import LONGEST_NAME, is_wrapper, kind_of, list_assets
 from tests.rwa.parts import Coin

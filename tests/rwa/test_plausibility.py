@@ -4,10 +4,10 @@ import pytest
 
 from service.clock import DAY_MS
 from service.errors import ServiceError
-from service.market.plausibility_rules import OLDEST_MS, SECOND_AGE_MS
-from service.operator.quarantine import DOCUMENTS, check_quarantine
-from service.rwa.drawers import QUARANTINE
-from service.upstream.failure import UpstreamError
+from service.market.plausibility.rules import OLDEST_MS, SECOND_AGE_MS
+from service.operator.doctor_checks import DOCUMENTS, check_quarantine
+from service.rwa.documents import QUARANTINE
+from service.upstream.failures import UpstreamError
 from service.wire.rwa import RwaAsset
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.venue import candle
@@ -53,13 +53,13 @@ async def advance(parts: Parts, seconds: float = ROUND_S) -> None:
 
 
 def reasons(parts: Parts) -> set[tuple[str, str, str, str]]:
-    report = parts.drawers.quarantine.now.value
+    report = parts.documents.quarantine.current.value
     return {(held.source, held.coin, held.field, str(held.reason)) for held in report.now} if report else set()
 
 
 def prices(parts: Parts) -> dict[str, float | None]:
-    kept = parts.drawers.quotes.now.value
-    return {quote.symbol: quote.price for quote in kept.quotes} if kept else {}
+    current = parts.documents.quotes.current.value
+    return {quote.symbol: quote.price for quote in current.quotes} if current else {}
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ async def test_an_impossible_price_is_held_back_and_the_last_accepted_one_is_nam
     held = market.desk.readiness()["quarantined"]
     assert isinstance(held, dict)
     assert held["coins"] == ["A1"]
-    assert (await market.database.write(check_quarantine)).said.find(" values are held back: A1 ") == 1
+    assert (await market.database.write(check_quarantine)).said.find(" values are quarantined: A1 ") == 1
 
 
 def test_doctor_reads_the_document_of_real_world_assets() -> None:
@@ -194,9 +194,9 @@ async def test_a_new_asset_never_takes_the_ticker_of_a_known_one(market: Parts) 
     market.dex.contexts = {"xyz:a1": dict(market.dex.contexts["xyz:A1"])} | market.dex.contexts
     for _ in range(3):
         await advance(market)
-    kept = market.drawers.quotes.now.value
-    assert kept is not None
-    assert [quote.venue_symbol for quote in kept.quotes if quote.symbol == "A1"] == ["xyz:A1"]
+    current = market.documents.quotes.current.value
+    assert current is not None
+    assert [quote.venue_symbol for quote in current.quotes if quote.symbol == "A1"] == ["xyz:A1"]
 
 
 @pytest.mark.promise("quarantine.tickers")
@@ -204,7 +204,7 @@ async def test_odd_tickers_are_dropped_and_counted(market: Parts) -> None:
     market.dex.list_asset("A-1; DROP", price="50.0")
     for _ in range(3):
         await advance(market)
-    report = market.drawers.quarantine.now.value
+    report = market.documents.quarantine.current.value
     assert report is not None
     assert report.counts["hyperliquid ticker ticker-invalid"] >= 1
     assert len(prices(market)) == ASSETS

@@ -6,7 +6,7 @@ import pytest
 
 from service.clock import DAY_MS
 from service.errors import ServiceError
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.venue import context
 from tests.rwa.parts import Coin, Parts
@@ -63,7 +63,7 @@ async def test_another_history_is_listed_at_once(market: Parts) -> None:
     await market.listing.round()
     market.origin = "tomorrow"
     await market.listing.round()
-    assert market.drawers.listing.now.origin == "tomorrow"
+    assert market.documents.listing.current.origin == "tomorrow"
 
 
 async def test_a_listing_that_fails_or_says_nothing_leaves_the_last_one(market: Parts, clock: FakeClock) -> None:
@@ -77,8 +77,8 @@ async def test_a_listing_that_fails_or_says_nothing_leaves_the_last_one(market: 
     with pytest.raises(UpstreamError, match="status 200"):
         await market.listing.round()
     assert len(market.listed()) == 3
-    assert market.drawers.listing.now.failure is not None
-    assert market.drawers.listing.now.failure.body == "no real-world asset is annotated"
+    assert market.documents.listing.current.failure is not None
+    assert market.documents.listing.current.failure.body == "No real-world asset is annotated."
 
 
 async def test_quotes_are_told_as_the_venue_shows_them(market: Parts) -> None:
@@ -244,4 +244,4 @@ async def test_an_answer_that_comes_while_the_history_changes_belongs_to_neither
         refresh._origin = lambda: next(histories)
     await market.listing.round()
     await market.quotes.round()
-    assert (market.drawers.listing.now.value, market.drawers.quotes.now.value) == (None, None)
+    assert (market.documents.listing.current.value, market.documents.quotes.current.value) == (None, None)

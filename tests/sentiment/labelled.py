@@ -9,6 +9,8 @@ from service.sentiment.matcher import Known, Matcher
 
 ANSWERS = Path(__file__).resolve().parents[2] / "fixtures" / "answers"
 LABELS = ("positive", "neutral", "negative")
+BANKS = Path(__file__).parent / "headlines"
+SIGNS = {"+": "positive", "=": "neutral", "-": "negative"}
 HALVES = ("dev", "held-out")
 
 
@@ -43,6 +45,11 @@ class Result(NamedTuple):
     def coin_recall(self) -> float:
         return self.found / (self.found + self.missed)
 
+    @property
+    def macro_f1(self) -> float:
+        pairs = [(self.precision(label), self.recall(label)) for label in LABELS]
+        return sum(2 * one * other / max(1e-9, one + other) for one, other in pairs) / len(pairs)
+
     def precision(self, label: str) -> float:
         return self.confusion[label, label] / max(1, sum(self.confusion[truth, label] for truth in LABELS))
 
@@ -59,6 +66,12 @@ def headlines(half: str) -> list[Headline]:
         Headline(label, frozenset(coins.split(",")) - {"-"}, text)
         for label, coins, text in rows(f"headlines-{half}.tsv")
     ]
+
+
+def read_bank(name: str) -> list[Headline]:
+    """Read a bank: each headline after its sign, sections by style after `#`."""
+    lines = (BANKS / f"{name}.txt").read_text().splitlines()
+    return [Headline(SIGNS[line[0]], frozenset(), line[2:]) for line in lines if line[0] in SIGNS]
 
 
 @cache

@@ -10,15 +10,15 @@ from aiohttp import web
 
 from service.clock import SECOND_MS, Clock
 from service.errors import ServiceError
-from service.market.shelf import Shelf
-from service.sentiment.desk import SentimentDesk
-from service.sentiment.mood import Conclusions
-from service.sentiment.refresh import Market, SentimentRefresh, Sources
+from service.sentiment.aggregation import Conclusions
+from service.sentiment.refresh import SentimentMarket, SentimentRefresh, SentimentSources
+from service.sentiment.service import SentimentService
 from service.sentiment.sources.alternative import FearGreed
-from service.sentiment.sources.rss import News
+from service.sentiment.sources.rss import NewsFeed
 from service.sentiment.stance import Trading
 from service.sentiment.store import NewsStore
 from service.storage.database import Database, open_database
+from service.storage.documents import DocumentStore
 from service.upstream.session import open_session
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.loading import category_loading
@@ -78,7 +78,7 @@ class Press:
 class Room:
     """The room's parts without their loop."""
 
-    def __init__(self, press: Press, database: Database, clock: FakeClock, sources: Sources) -> None:
+    def __init__(self, press: Press, database: Database, clock: FakeClock, sources: SentimentSources) -> None:
         self.press = press
         self.clock = clock
         self.origin = "test"
@@ -87,11 +87,11 @@ class Room:
             "SOL": Trading("Solana", 2.0, 18.0, 45.0, 2.0, START_MS - 5_000),
         }
         self.categories: dict[str, tuple[str, ...]] = {"Layer 1 (L1)": ("BTC", "SOL"), "Meme": ()}
-        self.shelf = Shelf(database)
-        self.drawer = self.shelf.drawer("sentiment.conclusions", Conclusions)
+        self.shelf = DocumentStore(database)
+        self.drawer = self.shelf.document("sentiment.conclusions", Conclusions)
         self.store = NewsStore(database)
-        self.desk = SentimentDesk(clock, self.drawer, self.find, category_loading)
-        market = Market(lambda: self.origin, lambda: self.tape, lambda: self.categories)
+        self.desk = SentimentService(clock, self.drawer, self.find, category_loading)
+        market = SentimentMarket(lambda: self.origin, lambda: self.tape, lambda: self.categories)
         self.refresh = SentimentRefresh(clock, self.store, self.drawer, sources, market)
 
     def find(self, name: str) -> object:
@@ -101,7 +101,7 @@ class Room:
 
 
 @asynccontextmanager
-async def open_sources(url: str, clock: Clock) -> AsyncIterator[Sources]:
+async def open_sources(url: str, clock: Clock) -> AsyncIterator[SentimentSources]:
     """Sessions to what stands at an address, as the replay has it."""
     async with AsyncExitStack() as stack:
         sessions = {
@@ -110,8 +110,8 @@ async def open_sources(url: str, clock: Clock) -> AsyncIterator[Sources]:
             )
             for name in (*FEEDS, "alternative")
         }
-        feeds = [News(sessions[feed], clock) for feed in FEEDS]
-        yield Sources(feeds, FearGreed(sessions["alternative"], clock))
+        feeds = [NewsFeed(sessions[feed], clock) for feed in FEEDS]
+        yield SentimentSources(feeds, FearGreed(sessions["alternative"], clock))
 
 
 @asynccontextmanager

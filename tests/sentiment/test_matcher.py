@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from service.sentiment.matcher import Known, Matcher
 from tests.sentiment.labelled import rows
 
-KNOWN = [Known(symbol, title) for symbol, title, _ in rows("coins.tsv")]
+KNOWN = [Known(symbol, title, 1_000 if symbol == "PEPE" else 1) for symbol, title, _ in rows("coins.tsv")]
 CATEGORIES = [
     "Meme", "Artificial Intelligence (AI)", "Layer 1 (L1)", "Decentralized Finance (DeFi)", "Privacy",
     "Payment Solutions", "Real World Assets (RWA)", "Solana Ecosystem", "Oracle",
@@ -36,8 +36,8 @@ def coins(text: str) -> tuple[str, ...]:
         ("Bitcoin Cash is not the other one", ("BCH",)),
         ("Ethereum Classic forks", ("ETC",)),
         ("Lido votes", ("LDO",)),
-        ("PEPE, kPEPE and 1000PEPE are one coin", ("KPEPE",)),
-        ("Shiba Inu and SHIB", ("KSHIB",)),
+        ("PEPE, kPEPE and 1000PEPE are one coin", ("PEPE",)),
+        ("Shiba Inu and SHIB", ("SHIB",)),
         ("Kaspa grows", ("KAS",)),
         ("Harmony (ONE) returns", ("ONE",)),
         ("ONE token holders vote", ("ONE",)),
@@ -125,7 +125,7 @@ def test_a_whole_title_goes_before_what_is_left_of_a_longer_one() -> None:
 
 
 def test_a_coins_own_ticker_goes_before_that_within_another_ones() -> None:
-    thousands, other = Known("KBONK", "Bonk"), Known("BONK", "Bonkers")
+    thousands, other = Known("KBONK", "Bonkers"), Known("BONK", "Bonk")
     for known in ([thousands, other], [other, thousands]):
         assert Matcher(known).read("$BONKS, $BONK and $KBONK").coins == ("BONK", "KBONK")
 
@@ -144,8 +144,14 @@ def test_what_is_named_after_a_coin_is_not_that_coin_though_it_is_not_listed_its
         (Known("KAVA", "Kava"), "AVA rises", False),
         (Known("KAVA", "Kava"), "KAVA rises", True),
         (Known("K", "Kinto"), "K token", True),
-        (Known("KPEPE", "kPEPE"), "PEPE rises", True),
-        (Known("KLUNC", "Terra Classic"), "LUNC rises", True),
+        (Known("AVA", "Travala"), "KAVA rises", False),
+        (Known("PEPE", "Pepe", 1_000), "KPEPE rises", True),
+        (Known("PEPE", "Pepe", 1_000), "kPEPE rises", True),
+        (Known("XYZ", "", 1_000), "1000XYZ rises", True),
+        (Known("XYZ", "", 1_000), "KXYZ rises", False),
+        (Known("W", "Wormhole"), "a 3.5 kW miner", False),
+        (Known("S", "Sonic"), "$1000S of gains", False),
+        (Known("HYPE", "Hyperliquid"), "kHYPE and KHYPE rise", False),
         (Known("XYZ", ""), "XYZ rises", True),
         (Known("POL", "POL (ex-MATIC)"), "POL rises", True),
         (Known("MEME", "Memecoin"), "a memecoin season", False),

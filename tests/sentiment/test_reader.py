@@ -1,7 +1,7 @@
 """Which stories are new, what they say, whom they are about."""
 
 from service.clock import DAY_MS, HOUR_MS
-from service.sentiment.mood import HORIZON_MS, Item
+from service.sentiment.aggregation import HORIZON_MS, ScoredItem
 from service.sentiment.reader import Reader, known_as
 from service.sentiment.sources.rss import Story
 from service.sentiment.stance import Trading
@@ -15,7 +15,7 @@ def story(title: str, at_ms: int | None = NOW_MS, key: str = "") -> Story:
     return Story(key or title, title, "https://news.example/a", at_ms)
 
 
-def read(*stories: Story, held: tuple[Item, ...] = ()) -> list[Item]:
+def read(*stories: Story, held: tuple[ScoredItem, ...] = ()) -> list[ScoredItem]:
     return READER.read("coindesk", stories, held, NOW_MS)
 
 
@@ -26,8 +26,8 @@ def test_a_story_becomes_an_item_scored_and_attributed() -> None:
     assert found.score > 0.5
 
 
-def test_names_are_no_praise() -> None:
-    assert read(story("Optimism Foundation moves"))[0].score == 0
+def test_a_name_is_not_praise() -> None:
+    assert read(story("Optimism Foundation moves"))[0].score == read(story("Solana Foundation moves"))[0].score
 
 
 def test_an_item_without_a_date_or_from_the_future_was_published_now() -> None:
@@ -51,20 +51,27 @@ def test_items_are_attributed_anew_only_where_that_changes_something() -> None:
     items = read(story("Aptos rises"), story("Solana rises"))
     wider = Reader({**TAPE, "APT": Trading("Aptos")}, {"Meme": ()})
     (changed,) = wider.attribute(items)
-    assert (changed.title, changed.coins, changed.score) == ("Aptos rises", ("APT",), items[0].score)
+    assert (changed.title, changed.coins) == ("Aptos rises", ("APT",))
     assert READER.attribute(items) == []
+
+
+def test_a_venues_ticker_of_a_thousand_is_read_only_where_the_venue_trades_so() -> None:
+    reader = Reader({"PEPE": Trading("Pepe", units=1_000), "HYPE": Trading("Hyperliquid")}, {})
+    found = reader.read("coindesk", [story("kPEPE rises"), story("kHYPE rises")], (), NOW_MS)
+    assert [item.coins for item in found] == [("PEPE",), ()]
 
 
 def test_a_name_that_comes_to_be_known_later_is_no_praise_any_more() -> None:
     early = Reader({"SOL": Trading("Solana")}, {})
     items = early.read("coindesk", [story("Optimism Foundation moves")], (), NOW_MS)
-    assert items[0].score > 0
     (heard,) = READER.attribute(items)
-    assert (heard.score, heard.coins, heard.scored_ms) == (0, ("OP",), items[0].scored_ms)
+    assert heard.score < items[0].score
+    assert (heard.coins, heard.scored_ms) == (("OP",), items[0].scored_ms)
     assert [heard] == read(story("Optimism Foundation moves"))
 
 
 def test_what_texts_are_searched_for_has_a_name_of_its_own() -> None:
     name = known_as(TAPE, {"Meme": ("SOL",)})
     assert name == known_as(dict(reversed(TAPE.items())), {"Meme": ["SOL"]})
+    assert known_as({**TAPE, "SOL": Trading("Solana", units=1_000)}, {"Meme": ("SOL",)}) != name
     assert len({name, known_as({}, {"Meme": ("SOL",)}), known_as(TAPE, {"Meme": ()}), known_as(TAPE, {})}) == 4

@@ -9,13 +9,14 @@ import pytest
 
 from fixtures.coins import COINS
 from service.clock import DAY_MS, FrozenClock
-from service.market.shelf import Shelf
-from service.sentiment.desk import SentimentDesk
-from service.sentiment.mood import Conclusions
-from service.sentiment.refresh import Market, SentimentRefresh
+from service.market.symbols import canonical
+from service.sentiment.aggregation import Conclusions
+from service.sentiment.refresh import SentimentMarket, SentimentRefresh
+from service.sentiment.service import SentimentService
 from service.sentiment.stance import Trading
 from service.sentiment.store import NewsStore
 from service.storage.database import open_database
+from service.storage.documents import DocumentStore
 from service.upstream.replay.recording import frozen_at, load_recording
 from service.upstream.replay.server import replay_server
 from service.wire.sentiment import CategorySentiment
@@ -24,18 +25,18 @@ from tests.sentiment.press import open_sources
 from tests.upstream.conftest import FIXTURES
 
 CATEGORIES = {
-    name: tuple(coin.name.upper() for coin in COINS if name in coin.categories)
+    name: tuple(canonical(coin.name) for coin in COINS if name in coin.categories)
     for name in sorted({name for coin in COINS for name in coin.categories})
 }
 
 
 def recorded_tape() -> dict[str, Trading]:
     recording = load_recording(FIXTURES)
-    tape = {}
+    tape: dict[str, Trading] = {}
     for coin in COINS:
         closes = [float(bar.close) for bar in recording.days[coin.name]]
         week_ago = closes[-8] if len(closes) > 7 else None
-        tape[coin.name.upper()] = Trading(
+        tape[canonical(coin.name)] = Trading(
             coin.title,
             100 * math.expm1(math.log(closes[-1] / closes[-2])),
             None if week_ago is None else 100 * math.expm1(math.log(closes[-1] / week_ago)),
@@ -58,9 +59,9 @@ async def answers(folder: Path, tape: dict[str, Trading]) -> dict[str, tuple[byt
         open_sources(replay.url, clock) as sources,
         open_database(folder / "verdict.db", clock) as database,
     ):
-        drawer = Shelf(database).drawer("sentiment.conclusions", Conclusions)
-        desk = SentimentDesk(clock, drawer, CATEGORIES.__getitem__, category_loading)
-        market = Market(lambda: replay.origin, lambda: tape, lambda: CATEGORIES)
+        drawer = DocumentStore(database).document("sentiment.conclusions", Conclusions)
+        desk = SentimentService(clock, drawer, CATEGORIES.__getitem__, category_loading)
+        market = SentimentMarket(lambda: replay.origin, lambda: tape, lambda: CATEGORIES)
         await SentimentRefresh(clock, NewsStore(database), drawer, sources, market).round()
         said = {name: desk.category(name) for name in CATEGORIES}
         moods = {symbol: (msgspec.json.encode(desk.mood(symbol)), None) for symbol in tape}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from service.clock import HOUR_MS, SECOND_MS
-from service.market.shelf import Shelf
 from service.sentiment.reader import Reader
 from service.sentiment.stance import Trading
-from service.upstream.failure import UpstreamError
+from service.storage.documents import DocumentStore
+from service.upstream.failures import UpstreamError
 from service.wire.sentiment import NO_MOOD
 from tests.fakes.clock import START_MS
 from tests.sentiment.press import Room
@@ -64,10 +64,10 @@ async def test_feeds_are_read_every_ten_minutes_and_the_index_every_hour(room: R
 
 async def test_nothing_is_written_while_nothing_is_due(room: Room) -> None:
     await room.refresh.round()
-    before = room.drawer.now
+    before = room.drawer.current
     await room.clock.advance(15)
     await room.refresh.round()
-    assert room.drawer.now is before
+    assert room.drawer.current is before
 
 
 async def test_what_texts_are_searched_for_is_laid_out_beside_the_event_loop(
@@ -104,7 +104,7 @@ async def test_a_feed_that_fails_leaves_the_other(room: Room, fault: Fault) -> N
     break_feeds(room, fault, "coindesk")
     await room.refresh.round()
     assert await kept_titles(room) == ["Solana soars"]
-    assert room.drawer.now.failure is None
+    assert room.drawer.current.failure is None
 
 
 @each_fault
@@ -146,8 +146,8 @@ async def test_without_any_news_price_and_funding_alone_are_concluded_from(room:
     mood = room.desk.mood("SOL")
     assert (mood.stance, mood.observed_ms, mood.stale) == ("capitulation", START_MS - 5_000, True)
     assert room.desk.category("Layer 1 (L1)").as_of_ms == START_MS - 5_000
-    assert room.drawer.now.failure is not None
-    assert (room.drawer.now.failure.status, room.drawer.now.failure.body) == (503, "maintenance")
+    assert room.drawer.current.failure is not None
+    assert (room.drawer.current.failure.status, room.drawer.current.failure.body) == (503, "maintenance")
 
 
 async def test_news_older_than_two_days_enter_nothing(room: Room) -> None:
@@ -216,20 +216,20 @@ async def test_days_that_come_later_are_concluded_from_before_news_are_due(room:
     await room.refresh.round()
     assert "price +18.0 % in 7 days" in (room.desk.mood("SOL").summary or "")
     assert room.press.asked() == (1, 1, 1)
-    before = room.drawer.now
+    before = room.drawer.current
     room.tape["SOL"] = Trading("Solana", 18.0, None, 45.0, None, START_MS - 5_000)
     await room.refresh.round()
-    assert room.drawer.now is before
+    assert room.drawer.current is before
 
 
 async def test_what_was_known_is_there_after_a_restart(room: Room) -> None:
     room.press.publish("coindesk", "Solana soars")
     room.press.index = 77
     await room.refresh.round()
-    shelf = Shelf(room.shelf._database)
-    drawer = shelf.drawer("sentiment.conclusions", type(room.drawer.now.value or 0))
-    await shelf.follow()
-    assert drawer.now.value == room.drawer.now.value
+    shelf = DocumentStore(room.shelf._database)
+    drawer = shelf.document("sentiment.conclusions", type(room.drawer.current.value or 0))
+    await shelf.refresh()
+    assert drawer.current.value == room.drawer.current.value
     reborn = type(room.refresh)(room.clock, room.store, room.drawer, room.refresh._sources, room.refresh._market)
     room.press.faults["alternative"].next = reset
     await reborn.round()
@@ -244,7 +244,7 @@ async def test_an_answer_that_comes_while_the_origin_changes_is_dropped(room: Ro
 
     room.press.faults["coindesk"].next = change  # type: ignore[assignment]
     await room.refresh.round()
-    assert room.drawer.now.value is None
+    assert room.drawer.current.value is None
     assert await room.store.read("test", 0) == await room.store.read("tomorrow", 0) == []
 
 
@@ -257,7 +257,7 @@ async def test_a_new_origin_starts_anew(room: Room) -> None:
     await room.refresh.round()
     assert room.press.asked() == (2, 2, 2)
     assert await kept_titles(room) == ["Bitcoin slips"]
-    assert room.drawer.now.origin == "tomorrow"
+    assert room.drawer.current.origin == "tomorrow"
 
 
 async def test_a_clock_that_was_set_back_does_not_silence_the_feeds(room: Room) -> None:

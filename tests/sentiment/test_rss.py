@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.sentiment.sources.rss import LONGEST_TITLE, MOST_ITEMS, NotAFeedError, RssDecoder, Story, plain
+from service.sentiment.sources.rss import LONGEST_TITLE, MOST_ITEMS, RssDecodeError, RssDecoder, Story, plain
 
 DECODER = RssDecoder("coindesk")
 NOON_MS = 1_753_444_800_000
@@ -147,13 +147,13 @@ THIEF = (
     ],
 )
 def test_what_is_no_feed_or_defines_entities_is_refused(body: bytes) -> None:
-    with pytest.raises(NotAFeedError):
+    with pytest.raises(RssDecodeError):
         DECODER.decode(body)
 
 
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
-    with suppress(NotAFeedError):
+    with suppress(RssDecodeError):
         assert isinstance(DECODER.decode(body), tuple)
 
 
@@ -167,7 +167,7 @@ def test_any_title_comes_back_plain_and_its_date_whole(title: str, at_s: int) ->
         (story,) = DECODER.decode(
             feed(f"<item><title><![CDATA[{title}]]></title><pubDate>{date}</pubDate></item>").encode()
         )
-    except NotAFeedError:
+    except RssDecodeError:
         assert not plain(title) or "]]>" in title
     else:
         assert story.published_ms == at_s * 1000
@@ -182,7 +182,7 @@ def test_plain_text_has_no_control_characters_left(text: str) -> None:
 def test_more_markup_than_any_feed_has_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(read(*(item(f"Story {number}", guid=f"{number}") for number in range(5_000)))) == 500
     monkeypatch.setattr("service.sentiment.sources.rss.fromstring", None)
-    with pytest.raises(NotAFeedError):
+    with pytest.raises(RssDecodeError):
         read(item("<b>" * 60_000 + "</b>" * 60_000))
 
 
@@ -191,6 +191,6 @@ def test_what_is_made_to_hurt_is_read_in_linear_time() -> None:
     many = 1_000_000
     for title in ("&lt;!--" * (many // 2), "&lt;a" * many, "&amp;amp;" * (many // 3), "&lt;" * many):
         assert len(read(item(title))) <= 1
-    with suppress(NotAFeedError):
+    with suppress(RssDecodeError):
         read("<a>" * (many // 4) + "</a>" * (many // 4))
     assert len(read(item(date="1" * many, link="https://" + "a" * many, guid="b" * many))) == 1

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.sentiment.lexicon import TERMS
-from service.sentiment.scoring import CLEAR, LONGEST, scorer
+from service.sentiment.scoring import CLEAR, LONGEST, TERMS, lexicon_scorer
 
 
 def score(text: str) -> float:
-    return scorer().score(text)
+    return lexicon_scorer().score(text)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_nouns_of_the_trade_are_neither_praise_nor_blame(word: str) -> None:
 def test_a_name_that_is_an_english_word_is_not_praise() -> None:
     text = "Optimism opens its office"
     assert score(text) > 0
-    assert scorer().score(text, [(0, len("Optimism"))]) == 0
+    assert lexicon_scorer().score(text, [(0, len("Optimism"))]) == 0
 
 
 def test_capitals_do_not_shout() -> None:
@@ -109,7 +108,7 @@ def test_every_term_has_a_weight_on_the_scale_and_a_reason() -> None:
 
 
 def test_scoring_brings_no_network_library_along() -> None:
-    scorer()
+    lexicon_scorer()
     module = sys.modules["vaderSentiment.vaderSentiment"]
     assert not hasattr(module, "requests")
 

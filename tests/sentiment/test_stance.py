@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from service.sentiment.stance import News, Trading, crowd, judge
+from service.sentiment.stance import NewsTone, Trading, crowd, judge
 
 CASES = [
     # score, slope, 24 h, 7 d, funding, volume, Fear & Greed -> stance
@@ -41,8 +41,8 @@ CASES = [
 ]
 
 
-def split(given: Mapping[str, float]) -> tuple[News, Trading, int | None]:
-    news = News(given.get("score"), given.get("slope_24h"), 4 if "score" in given else 0)
+def split(given: Mapping[str, float]) -> tuple[NewsTone, Trading, int | None]:
+    news = NewsTone(given.get("score"), given.get("slope_24h"), 4 if "score" in given else 0)
     trading = Trading(
         change_24h=given.get("change_24h"),
         change_7d=given.get("change_7d"),
@@ -74,21 +74,21 @@ def test_the_crowds_points_are_the_published_ones(given: Mapping[str, float], po
 
 
 def test_a_summary_is_one_sentence_with_every_figure_it_rests_on() -> None:
-    judgement = judge(News(0.42, 0.1, 5), Trading("Solana", 9.0, 16.24, 41.0, 1.3, 0), 78)
+    judgement = judge(NewsTone(0.42, 0.1, 5), Trading("Solana", 9.0, 16.24, 41.0, 1.3, 0), 78)
     assert judgement.summary == (
         "Euphoria: a steep rise, and the crowd pays to be part of it (news +0.42 from 5 items in 7 days, price +9.0 % "
         "in 24 h, price +16.2 % in 7 days, funding +41.0 % a year, volume 1.3 times the usual, Fear & Greed 78)."
     )
-    assert judge(News(-0.2, None, 1), Trading(), None).summary == (
+    assert judge(NewsTone(-0.2, None, 1), Trading(), None).summary == (
         "Neutral: no price to set it against (news -0.20 from 1 item in 7 days)."
     )
 
 
 def test_a_fall_that_rounds_to_nothing_is_not_told_as_less_than_nothing() -> None:
-    assert "price +0.0 % in 24 h" in judge(News(), Trading(change_24h=-0.04), None).summary
+    assert "price +0.0 % in 24 h" in judge(NewsTone(), Trading(change_24h=-0.04), None).summary
 
 
 def test_a_summary_says_that_nothing_was_written() -> None:
-    assert judge(News(), Trading(change_24h=1.0), None).summary == (
+    assert judge(NewsTone(), Trading(change_24h=1.0), None).summary == (
         "Neutral: crowd and price do not disagree (no news in 7 days, price +1.0 % in 24 h)."
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.clock import DAY_MS
-from service.sentiment.mood import Item
+from service.sentiment.aggregation import ScoredItem
 from service.sentiment.store import NewsStore
 from service.storage.database import Database, open_database
 from tests.fakes.clock import START_MS, FakeClock
@@ -18,8 +18,10 @@ async def store(tmp_path: Path) -> AsyncIterator[NewsStore]:
         yield NewsStore(database)
 
 
-def item(key: str, at_ms: int = START_MS, coins: tuple[str, ...] = ("BTC",)) -> Item:
-    return Item(key, "coindesk", "A 'title'; DROP TABLE news_items", "", at_ms, 0.5, coins, ("Layer 1",), START_MS)
+def item(key: str, at_ms: int = START_MS, coins: tuple[str, ...] = ("BTC",)) -> ScoredItem:
+    return ScoredItem(
+        key, "coindesk", "A 'title'; DROP TABLE news_items", "", at_ms, 0.5, coins, ("Layer 1",), START_MS
+    )
 
 
 async def test_what_is_put_is_read_oldest_first(store: NewsStore) -> None:
@@ -31,7 +33,7 @@ async def test_what_is_put_is_read_oldest_first(store: NewsStore) -> None:
 
 async def test_an_item_known_keeps_its_time_and_takes_over_whom_it_is_about_and_its_score(store: NewsStore) -> None:
     await store.put("live", [item("a")], START_MS)
-    later = Item("a", "other", "x", "y", 1, -1.0, ("ETH",), (), 2)
+    later = ScoredItem("a", "other", "x", "y", 1, -1.0, ("ETH",), (), 2)
     await store.put("live", [later], START_MS)
     (kept,) = await store.read("live", 0)
     assert (kept.score, kept.published_ms, kept.source, kept.coins, kept.categories) == (

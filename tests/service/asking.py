@@ -22,6 +22,15 @@ ROUTES: Mapping[str, str] = {
     "category.sentiment": f"category/sentiment/{L1}",
     "category.info": f"category/info/{L1}",
     "regime": "regime",
+    "coin.lookup": "coin/lookup?symbol=BTC",
+    "coin.by-id": "coin/by-id/bitcoin",
+    "coin.by-name": "coin/by-name/Bitcoin",
+    "coin.by-contract": "coin/by-contract/0x514910771AF9CA656af840dff83E8264EcF986CA?chain=ethereum",
+    "resolve": "resolve?q=bitcoin",
+    "market.prices": "market/prices",
+    "market.baselines": "market/baselines",
+    "market.global": "market/global",
+    "rwa.asset": "rwa/asset/xyz%3AAAPL",
     "rwa.symbol": "rwa/symbol/AAPL",
     "rwa.assets": "rwa/assets",
     "market.health": "market/health",
@@ -29,6 +38,9 @@ ROUTES: Mapping[str, str] = {
     "funding.alerts": "funding/alerts",
     "transcripts": "transcripts",
     "wallets": "wallets",
+    "coin.sentiment": "coin/sentiment/BTC",
+    "sentiment": "sentiment",
+    "narratives": "narratives",
 }
 """Offer → a question that it answers, below `/api/cli/`: the data calls of half a cent."""
 

@@ -162,7 +162,7 @@ class Target:
 
 
 def check_envelope(reply: Reply) -> None:
-    """A failure as contract §1 and §2 write it."""
+    """A failure in the envelope of errors."""
     body: dict[str, Any] = json.loads(reply.body)
     assert reply.fields["content-type"] == "application/json"
     assert reply.fields["x-request-id"]

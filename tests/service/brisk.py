@@ -5,9 +5,9 @@ An interval of ten seconds lets every second state through, however long they ar
 
 import sys
 
-from service.watch import room
+from service.watch import factory
 
-vars(room).update(SAMPLE_S=0.1, FOLLOW_EVERY_S=0.1)
+vars(factory).update(SAMPLE_S=0.1, FOLLOW_EVERY_S=0.1)
 
 if __name__ == "__main__":
     from service.__main__ import main

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.walkforward.apart import run_apart
+from service.walkforward.child_process import run_in_process
 from tests.service.asking import Whole, whole_market
 from tests.service.indoors import Kept, keep
 from tests.service.walking import run_told, walkers
@@ -23,7 +23,7 @@ def walked(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     data_dir = tmp_path_factory.mktemp("walked") / "data"
 
     async def walk() -> int:
-        async with kept.reopened(data_dir, walk=run_apart) as house:
+        async with kept.reopened(data_dir, walk=run_in_process) as house:
             await house.pass_until(lambda: bool(walkers(os.getpid())))
             await run_told(house, kept.key)
             return house.clock.at_ms

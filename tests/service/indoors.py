@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 from aiohttp import web
 
-from service.access.registrar import Registrar
-from service.access.room import open_registrar
+from service.access.admin import AccessAdmin
+from service.access.factory import open_admin
 from service.access.secrets import open_secrets
 from service.clock import DAY_MS, iso
 from service.settings import Settings
@@ -22,12 +22,12 @@ from service.upstream.replay import recording
 from service.upstream.replay import server as replay_room
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import UpstreamSession, open_session
-from service.walkforward import room as walkforward
-from service.walkforward.records import Packed
-from service.walkforward.worker import Gone, Job
+from service.walkforward import factory as walkforward
+from service.walkforward.records import PackedRun
+from service.walkforward.worker import NothingToWalk, WalkforwardJob
 from service.wire.access import Tier
 from service.wiring import build as wiring
-from service.wiring import venues
+from service.wiring import upstreams as venues
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.handful import cut
@@ -76,13 +76,13 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 """A fault, or one that lets some requests pass."""
 
 
-Walk = Callable[[Job, Callable[[int, int], None]], Awaitable[Packed | Gone]]
+Walk = Callable[[WalkforwardJob, Callable[[int, int], None]], Awaitable[PackedRun | NothingToWalk]]
 """Runs a walk-forward."""
 
 
-async def stay(_job: Job, _heard: Callable[[int, int], None]) -> Gone:
+async def stay(_job: WalkforwardJob, _heard: Callable[[int, int], None]) -> NothingToWalk:
     """Walk nothing: a run is seconds of arithmetic in a process of its own, which few tests are about."""
-    return Gone("nobody walks in this test")
+    return NothingToWalk("nobody walks in this test")
 
 
 class Doors(Faults):
@@ -183,18 +183,18 @@ class Indoors:
 
     async def make_key(self, tier: Tier = "free") -> str:
         """Make a key as the operator does: on the data folder, beside the running service."""
-        async with self._registrar() as registrar:
-            return (await registrar.create_key("test", tier=tier)).key
+        async with self._admin() as admin:
+            return (await admin.create_key("test", tier=tier)).key
 
     async def revoke_key(self, key: str) -> None:
         """End a key as the operator does."""
-        async with self._registrar() as registrar:
-            await registrar.revoke_key(key[:_SHOWN])
+        async with self._admin() as admin:
+            await admin.revoke_key(key[:_SHOWN])
 
     @asynccontextmanager
-    async def _registrar(self) -> AsyncIterator[Registrar]:
+    async def _admin(self) -> AsyncIterator[AccessAdmin]:
         async with open_store(self._settings, self.clock) as database:
-            yield open_registrar(self._settings, open_secrets(self._settings.data_dir), database, self.clock)
+            yield open_admin(self._settings, open_secrets(self._settings.data_dir), database, self.clock)
 
     async def be_ready(self) -> None:
         """Let as much time pass as it takes until the service says that it is ready."""
@@ -309,7 +309,7 @@ async def indoors(
             patch.object(replay_room, "replay_server", intercepted),
             patch.object(venues, "open_session", noted),
             patch.object(venues, "PUBLISHED", weights),
-            patch.object(walkforward, "run_apart", walk),
+            patch.object(walkforward, "run_in_process", walk),
         ):
             service = await stack.enter_async_context(wiring.build(own, clock))
         replay = replays[0] if replays else None

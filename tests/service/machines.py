@@ -12,7 +12,7 @@ from tests.service.asking import Still
 
 RISK = "/api/cli/coin/risk/BTC"
 FAST = {"rate_per_minute": "1000000", "rate_burst": "1000000"}
-LEADS = "this process fetches from upstreams"
+LEADS = "This process is the leader and fetches from upstreams."
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from service.ask.data_services import AskDependencies
 from service.ask.questions import QuestionService, open_questions
-from service.ask.tools import Rooms
 from service.wire.queries import AlertsQuery
 from service.wiring import build as wiring
 from tests.service.indoors import PATIENCE_S, Indoors, Kept
@@ -17,11 +17,11 @@ from tests.service.indoors import PATIENCE_S, Indoors, Kept
 @asynccontextmanager
 async def questioned(
     kept: Kept, data_dir: Path, **settings: Any
-) -> AsyncIterator[tuple[Indoors, Rooms, QuestionService]]:
+) -> AsyncIterator[tuple[Indoors, AskDependencies, QuestionService]]:
     """The service at rest, its rooms, and who answers its questions; `settings` are the service's own."""
-    seen: list[tuple[Rooms, QuestionService]] = []
+    seen: list[tuple[AskDependencies, QuestionService]] = []
 
-    def noted(rooms: Rooms, *more: Any) -> QuestionService:
+    def noted(rooms: AskDependencies, *more: Any) -> QuestionService:
         desk = open_questions(rooms, *more)
         seen.append((rooms, desk))
         return desk
@@ -33,7 +33,7 @@ async def questioned(
             yield house, *seen[0]
 
 
-async def _have_alerts_of_now(rooms: Rooms) -> None:
+async def _have_alerts_of_now(rooms: AskDependencies) -> None:
     """Wait until alerts have been looked for, which takes threads alone: else their age would change."""
     async with asyncio.timeout(PATIENCE_S):
         while (await rooms.market.alerts.alerts(AlertsQuery())).as_of_ms != rooms.clock.now_ms():  # noqa: ASYNC110 - no event

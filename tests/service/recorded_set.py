@@ -16,6 +16,7 @@ import msgspec
 
 from service.clock import DAY_MS
 from service.upstream.fixture_set import Metadata, pack_rows, read_set, write_set
+from service.upstream.replay.market import price_text
 from service.upstream.replay.recording import (
     ANNOTATIONS_FILE,
     DAILY,
@@ -31,7 +32,6 @@ from service.upstream.replay.recording import (
     contexts_file,
     series_file,
 )
-from service.upstream.replay.tape import price_text
 from tests.market.recordings import DATA
 from tests.upstream.conftest import FIXTURES
 

@@ -1,4 +1,4 @@
-"""What schemathesis cannot know by itself: how to be somebody, what a wallet signs, what interface.md says of 403.
+"""What schemathesis cannot know by itself: how to be somebody, what a wallet signs, what the interface says of 403.
 
 Loaded by `schemathesis run` through `SCHEMATHESIS_HOOKS`; `VERDICT_URL` and `VERDICT_TOKEN` say where and as whom.
 """
@@ -28,21 +28,34 @@ BEYOND_SCHEMAS = (
     ("expiresAt", "expiresAt has passed"),
     ("prefix", "The key cannot be rotated: it has ended or was rotated before"),
     (None, "A user may have 100 keys that work. Revoke one first"),
-    (None, "the path holds characters that cannot be printed"),
-    ("grace_seconds", "the body: Expected `int`, got `float`"),
+    (None, "A user may have 50 alert rules. Remove one first"),
+    ("rule", "This is not a rule"),
+    ("rule", "The price must be a positive number"),
+    ("rule", "Name the coin"),
+    ("rule", "Breadth is of the whole market"),
+    ("to", "This is not a target for alerts"),
+    ("to", "The target's address is not public"),
+    ("to", "The operator does not allow e-mail"),
+    (None, "The path contains characters that cannot be printed"),
+    ("grace_seconds", "The body is not valid: Expected `int`, got `float`"),
     ("cursor", "cursor was not given by this route"),
-    ("sector", "sector holds characters that cannot be printed"),
-    ("category", "category holds characters that cannot be printed"),
+    ("sector", "sector contains characters that cannot be printed"),
+    ("category", "category contains characters that cannot be printed"),
     ("since", "since is no instant"),
     ("as_of", "as_of is no instant"),
-    ("as_of", "as_of lies ahead"),
-    ("symbol", "symbol is required when action=history"),
+    ("as_of", "as_of is in the future"),
+    ("q", "q contains characters that cannot be printed"),
+    ("chain", "chain '"),
+    ("symbol", "symbol is required when action="),
+    ("symbol", "symbol needs action=coin"),
+    ("name", "name is required when action="),
+    ("name", "name needs action="),
     ("contract", "contract is required when action=movements"),
     ("contract", "contract narrows action=movements down"),
     *((name, f"{name} narrows action=highlights down") for name in HIGHLIGHTS),
-    (None, "the body: the last of messages must have the role user"),
-    (None, "the body: the last of messages says nothing"),
-    (None, "the body: messages hold more than 8000 characters in all"),
+    (None, "The body is not valid: the last of messages must have the role user"),
+    (None, "The body is not valid: the last of messages says nothing"),
+    (None, "The body is not valid: messages hold more than 8000 characters in all"),
     ("X-Payer-Time", "X-Payer-Time takes epoch seconds in digits"),
     ("X-Payer-Signature", "X-Payer-Signature takes 0x and 130 hexadecimal digits"),
 )
@@ -109,7 +122,7 @@ class Bearer:
 
 
 def no_token_is_403(ctx: Any, response: Any, case: Any) -> None:
-    """interface.md, Authentication 3; in place of a built-in check that knows only 401."""
+    """A request without a token gets 403; the built-in check knows only 401."""
     guarded = case.operation.path != QUESTION and any(True for _ in case.operation.security.iter_parameters())
     if guarded and "Authorization" not in response.request.headers and response.status_code < HTTPStatus.NOT_FOUND:
         assert response.status_code in {HTTPStatus.FORBIDDEN, HTTPStatus.BAD_REQUEST}, response.status_code

@@ -6,14 +6,14 @@ are nothing but lost.
 
 import sys
 
-from service.walkforward.refresh import WalkforwardRefresh
+from service.walkforward.refresh import WalkforwardScheduler
 
 
-async def stay(self: WalkforwardRefresh) -> None:
+async def stay(self: WalkforwardScheduler) -> None:
     """Find nothing due."""
 
 
-WalkforwardRefresh.round = stay  # type: ignore[method-assign]
+WalkforwardScheduler.round = stay  # type: ignore[method-assign]
 
 if __name__ == "__main__":
     from service.__main__ import main

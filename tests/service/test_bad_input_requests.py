@@ -1,4 +1,4 @@
-"""robustness.md, "Bad input", Path and method, Query, Body: over sockets of the running service."""
+"""Malformed paths, methods, queries and bodies, over sockets of the running service."""
 
 import json
 from collections.abc import Iterator, Mapping

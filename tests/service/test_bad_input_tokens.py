@@ -1,4 +1,4 @@
-"""robustness.md, "Bad input", Auth and Payment (what cannot be read): over sockets of the running service."""
+"""Malformed tokens and payments, over sockets of the running service."""
 
 import base64
 import hashlib
@@ -155,7 +155,7 @@ def test_a_malformed_token_is_401_and_is_called_malformed(target: Target, row: R
 def test_a_credential_in_a_url_is_400_wherever_it_stands(target: Target, row: Row) -> None:
     reply = target.attack(row)
     assert target.key not in reply.body.decode()
-    assert "replace" in json.loads(reply.body)["error"]["message"]
+    assert "Replace" in json.loads(reply.body)["error"]["message"]
 
 
 @pytest.mark.promise("pay.no-quota", "pay.two-headers")

@@ -1,4 +1,4 @@
-"""robustness.md, "Bad input", Transport: over sockets of the running service."""
+"""Malformed HTTP messages, over sockets of the running service."""
 
 from collections.abc import Iterator
 

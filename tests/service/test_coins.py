@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fixtures.coins import COINS
+from service.market.symbols import canonical
 from tests.service.asking import Whole, category_names, escaped
 
 pytestmark = pytest.mark.unmeasured
@@ -22,7 +23,7 @@ def rows(market: Whole) -> dict[str, Any]:
 def test_every_value_is_that_of_the_routes_of_the_coin(market: Whole) -> None:
     regimes = {row["symbol"]: row["regime"] for row in market.pro.data("regime?action=confidence")["coins"]}
     found = rows(market)
-    assert found.keys() == {coin.name.upper() for coin in COINS}
+    assert found.keys() == {canonical(coin.name) for coin in COINS}
     for symbol, row in found.items():
         risk, signal = market.pro.data(f"coin/risk/{symbol}"), market.pro.data(f"signal/{symbol}")
         hour, week, month = (

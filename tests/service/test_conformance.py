@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.asgi import Reply
-from tests.fakes.facilitator import held, says
+from tests.fakes.facilitator import PATIENCE_S, held, says
 from tests.payments.signing import PAYEE, PRICE, SEPOLIA, header, pay_v2, row, wallet
 from tests.service.indoors import RISK, Kept, until
 from tests.service.selling import Selling, outcome_of, payer_of, read, selling
@@ -229,7 +229,11 @@ async def test_r23_a_payer_that_leaves_while_it_is_settled_pays_once_and_finds_i
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
         gate.set()
-        assert (await shop.ask(payment=payment)).status == 200
+        asking = asyncio.ensure_future(shop.ask(payment=payment))
+        async with asyncio.timeout(PATIENCE_S):
+            while not asking.done():  # it waits for the first request's settlement
+                await shop.house.pass_time(0.05, 0.05)
+        assert (await asking).status == 200
         assert (len(shop.facilitator.asked), len(shop.facilitator.moved)) == (1, 1)
         assert await shop.books() == [("delivered", 1)]
 

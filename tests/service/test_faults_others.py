@@ -134,7 +134,11 @@ async def test_without_any_feed_moods_are_named_stale_and_after_two_days_conclud
     assert alone["data"]["sentiment_stance"] is not None
     assert alone["data"]["_stale_fields"] == ["sentiment_stance"]
     memes = await told(house, key, MOOD_OF_MEMES)
-    assert (memes["data"]["score"], memes["data"]["mentions"], memes["data"]["sources"]) == (None, 0, [])
+    assert (memes["data"]["score"], memes["data"]["mentions"], memes["data"]["provenance"]["sources"]) == (
+        None,
+        0,
+        [],
+    )
     house.doors.open()
     await house.pass_time(120, 15)
     assert (await told(house, key, RISK))["data"]["_stale_fields"] == []

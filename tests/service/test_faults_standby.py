@@ -63,7 +63,7 @@ async def test_while_the_first_venue_fails_the_other_tells_the_coins_it_has(
     alone = await risk(house, key, "HYPE")
     await house.lose(*HYPERLIQUID, fault=fault)
     await house.pass_time(90, 5)
-    for coin in ("BTC", "ETH", "SOL", "DOGE", "KPEPE"):
+    for coin in ("BTC", "ETH", "SOL", "DOGE", "PEPE"):
         said = await risk(house, key, coin)
         assert (said["data"]["venue"], said["data"]["_stale_fields"]) == ("binance", []), coin
         assert said["meta"]["data_age_seconds"] <= 45

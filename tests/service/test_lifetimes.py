@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
-from service.verdict.desk import HELD_MS
+from service.verdict.service import HELD_MS
 from tests.fakes.clock import FakeClock
 from tests.fakes.serving import PATIENCE_S
 from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete

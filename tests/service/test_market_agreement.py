@@ -8,6 +8,7 @@ import pytest
 
 from fixtures.coins import COINS, DELISTED
 from service.clock import parse_iso
+from service.market.symbols import canonical
 from tests.service.asking import Whole, category_names, escaped
 
 pytestmark = pytest.mark.unmeasured
@@ -20,7 +21,7 @@ STATES = ("UP", "HODL", "DOWN")
 @cache
 def risks(market: Whole) -> dict[str, Any]:
     """Every coin's risk context, by ticker."""
-    return {coin.name.upper(): market.pro.data(f"coin/risk/{coin.name}") for coin in COINS}
+    return {canonical(coin.name): market.pro.data(f"coin/risk/{coin.name}") for coin in COINS}
 
 
 @cache

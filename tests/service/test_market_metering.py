@@ -9,14 +9,19 @@ from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
 pytestmark = pytest.mark.unmeasured
 
+OF_LOOKUPS_S = (15, 15, 15, 15, 300, 15, 3600, 300, 30)
 REFRESH_S = dict(
-    zip(PRICED, (15, 15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 1800, 60, 3600, 3600), strict=True)
+    zip(
+        PRICED,
+        (15, 15, 300, 15, 600, 300, 300, *OF_LOOKUPS_S, 30, 3600, 300, 300, 60, 1800, 60, 600, 600, 600, 3600, 3600),
+        strict=True,
+    )
 )
 CENTS = dict.fromkeys(PRICED, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
 """Price of a call, in USDC and in its smallest units."""
 
 MISTAKES = {
-    **{f"{target}?colour=blue": (400, "BAD_REQUEST") for target in PRICED.values()},
+    **{f"{target}{'&' if '?' in target else '?'}colour=blue": (400, "BAD_REQUEST") for target in PRICED.values()},
     "coin/risk/NOWHERE": (404, "UNKNOWN_SYMBOL"),
     "coin/historical/NOWHERE": (404, "UNKNOWN_SYMBOL"),
     "coin/historical/BTC?count=0": (400, "BAD_REQUEST"),
@@ -32,6 +37,22 @@ MISTAKES = {
     "signal-quality": (400, "BAD_REQUEST"),
     "signal-quality?asset=BTC&signal_type=momentum": (400, "BAD_REQUEST"),
     "signal-quality?asset=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "coin/lookup": (400, "BAD_REQUEST"),
+    "coin/lookup?symbol=BTC&interval=1d": (400, "BAD_REQUEST"),
+    "coin/lookup?symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "coin/by-id/no-such-coin": (404, "UNKNOWN_SYMBOL"),
+    "coin/by-name/No%20Such%20Coin": (404, "UNKNOWN_SYMBOL"),
+    "coin/by-contract/0x514910771AF9CA656af840dff83E8264EcF986CA": (400, "BAD_REQUEST"),
+    "coin/by-contract/0x514910771AF9CA656af840dff83E8264EcF986CA?chain=nowhere": (400, "BAD_REQUEST"),
+    f"coin/by-contract/0x{'1' * 40}?chain=ethereum": (404, "NOT_FOUND"),
+    "resolve": (400, "BAD_REQUEST"),
+    "resolve?q=": (400, "BAD_REQUEST"),
+    "resolve?q=btc&limit=51": (400, "BAD_REQUEST"),
+    "market/prices?symbols=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "market/prices?baselines=2": (400, "BAD_REQUEST"),
+    "market/baselines?horizons=1h": (400, "BAD_REQUEST"),
+    "market/global?symbols=BTC": (400, "BAD_REQUEST"),
+    "rwa/asset/xyz%3ANOWHERE": (404, "UNKNOWN_SYMBOL"),
     "coins?limit=1001": (400, "BAD_REQUEST"),
     "coins?fields=colour": (400, "BAD_REQUEST"),
     "coins?cursor=AAAB": (400, "BAD_REQUEST"),
@@ -79,8 +100,9 @@ def left(fields: dict[str, str]) -> int:
 
 
 @pytest.mark.promise(
-    "quota.every-call", "meter.once", "pay.priced-counted", "quota.402", "price.data-call", "price.walkforward"
-)
+    "quota.every-call", "meter.once", "pay.priced-counted", "quota.402", "price.data-call", "price.walkforward",
+    "mood.price",
+)  # fmt: skip
 def test_ten_routes_take_ten_questions_and_then_each_asks_for_its_price(caller: Caller) -> None:
     answers = [caller.ask(target) for target in list(ROUTES.values())[:10]]
     assert [answer.status for answer in answers] == [200] * 10
@@ -90,7 +112,13 @@ def test_ten_routes_take_ten_questions_and_then_each_asks_for_its_price(caller: 
         spent = caller.ask(target)
         assert (spent.status, spent.code) == (402, "PAYMENT_REQUIRED"), offer
         assert spent.body["gate"]["this_query"] == {"route": offer, "price_usdc": usdc}
-        assert spent.body["gate"]["quota"] == {"used": 10, "limit": 10, "remaining": 0, "period": "lifetime"}
+        assert spent.body["gate"]["quota"] == {
+            "used": 10,
+            "limit": 10,
+            "remaining": 0,
+            "period": "lifetime",
+            "wall": "grant",
+        }
         (accepted,) = spent.body["accepts"]
         assert accepted["maxAmountRequired"] == atomic
         assert accepted["resource"].endswith(f"/api/cli/{target}")
@@ -154,9 +182,21 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
     taken = {offer: [row["name"] for row in route["parameters"]] for offer, route in priced.items()}
     assert taken == {
         "coin.risk": ["symbol"],
+        "coin.lookup": ["symbol"],
+        "coin.by-id": ["id"],
+        "coin.by-name": ["name"],
+        "coin.by-contract": ["address", "chain"],
+        "resolve": ["q", "limit"],
+        "market.prices": ["symbols", "baselines"],
+        "market.baselines": ["symbols", "horizons"],
+        "market.global": [],
+        "rwa.asset": ["id"],
         "coin.historical": ["symbol", "count", "unit"],
         "signal": ["symbol", "as_of"],
         "category.sentiment": ["name"],
+        "coin.sentiment": ["symbol"],
+        "sentiment": ["action", "symbol", "name"],
+        "narratives": [],
         "category.info": ["name"],
         "regime": ["action", "symbol"],
         "rwa.symbol": ["symbol"],
@@ -188,8 +228,11 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         if row["schema"].get("default") is not None
     }
     assert defaults == {
+        ("sentiment", "action"): "market",
         ("coin.historical", "count"): 24,
         ("coin.historical", "unit"): "h",
+        ("resolve", "limit"): 5,
+        ("market.prices", "baselines"): 0,
         ("regime", "action"): "active",
         ("rwa.assets", "top"): 200,
         ("market.health", "context"): 0,

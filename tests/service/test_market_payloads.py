@@ -55,13 +55,13 @@ POSITION = fields("symbol regime direction conviction entryPrice currentPrice en
 
 PAYLOADS = {
     ROUTES["coin.risk"]: RISK,
-    "coin/risk/kPEPE": [*RISK, "venue_symbol"],
+    "coin/risk/kPEPE": [*RISK, "venue_symbol", "contract_size"],
     ROUTES["coin.historical"]: fields("symbol count unit at now change_pct series"),
     ROUTES["signal"]: fields(
         "symbol verdict score confidence as_of evidence sources raw rules ruleset verdict_id confidence_basis",
         "claims record",
     ),
-    ROUTES["category.sentiment"]: fields("name stance score slope_24h mentions sources summary coins newest_at"),
+    ROUTES["category.sentiment"]: fields("name stance score slope_24h mentions summary coins provenance"),
     ROUTES["category.info"]: fields("name description coins trends market_cap change_24h volume_24h leaders laggards"),
     "regime": fields("market positions meta"),
     "regime?action=signals": fields("signals meta"),
@@ -198,7 +198,7 @@ def test_an_answer_is_as_old_as_its_oldest_live_input(market: Whole, target: str
 def test_sentiment_is_as_old_as_the_newest_item_of_all(market: Whole) -> None:
     said = [market.pro.whole(f"category/sentiment/{escaped(name)}") for name in category_names()]
     (as_of,) = {answer["meta"]["as_of"] for answer in said}
-    newest = max(answer["data"]["newest_at"] for answer in said if answer["data"]["newest_at"])
+    newest = max(filter(None, (answer["data"]["provenance"]["newest_at"] for answer in said)))
     assert newest <= as_of <= END
     assert parse_iso(END) - parse_iso(as_of) < 24 * 3600 * 1000
 

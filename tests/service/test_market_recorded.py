@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from service.clock import DAY_MS, SystemClock, parse_iso
+from service.market.symbols import canonical
 from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, Candle, FundingRow
-from tests.market.recordings import needs_recordings
+from tests.market.recordings import needs_recordings, price_of_one
 from tests.service import recorded_set
 from tests.service.asking import REGIMES, ROUTES, Caller, Reply, category_names, escaped, whole_market
 from tests.service.verdicts import check
@@ -133,7 +134,7 @@ def test_no_number_is_endless_and_no_age_negative(recorded: Recorded) -> None:
 def test_what_is_unknown_of_a_coin_is_null_and_named(recorded: Recorded) -> None:
     for coin in recorded_set.coins():
         risk = recorded.data(f"coin/risk/{coin}")
-        assert risk["symbol"] == coin.upper()
+        assert risk["symbol"] == canonical(coin)
         assert risk.get("venue_symbol", coin) == coin
         assert risk["price"] > 0
         assert recorded.replies[f"coin/risk/{coin}"].body["meta"]["data_age_seconds"] <= 60
@@ -154,7 +155,11 @@ def test_daily_history_is_that_of_the_recording_to_the_cent(recorded: Recorded) 
             (parse_iso(point["t"]), point["priceUSD"], point["volume"]) for point in recorded.data(target)["series"]
         ]
         assert told == [
-            (bar.close_ms + 1 + recorded.shift_ms, float(bar.close), round(float(bar.volume) * float(bar.close), 2))
+            (
+                bar.close_ms + 1 + recorded.shift_ms,
+                price_of_one(coin, bar.close),
+                round(float(bar.volume) * float(bar.close), 2),
+            )
             for bar in days[-24:]
         ]
 
@@ -165,7 +170,7 @@ def test_what_a_regime_traded_adds_up(recorded: Recorded) -> None:
     for coin in recorded_set.coins():
         said = recorded.data(f"regime?action=history&symbol={coin}")
         bars = {
-            (bar.open_ms + recorded.shift_ms) // DAY_MS: (float(bar.open), float(bar.close))
+            (bar.open_ms + recorded.shift_ms) // DAY_MS: (price_of_one(coin, bar.open), price_of_one(coin, bar.close))
             for bar in recorded_set.recorded(DAILY, coin, Candle)
         }
         until = ""
@@ -213,7 +218,7 @@ def test_assets_that_were_derived_from_other_markets_answer(recorded: Recorded) 
 def test_alerts_are_of_coins_whose_payments_were_recorded(recorded: Recorded) -> None:
     events = recorded.data("funding/alerts")["events"]
     assert events
-    assert {event["asset"] for event in events} <= {coin.upper() for coin in having(FUNDING)}
+    assert {event["asset"] for event in events} <= {canonical(coin) for coin in having(FUNDING)}
 
 
 @pytest.mark.promise("signal.rules", "signal.sources", "signal.scale", "numbers.finite")
@@ -222,7 +227,7 @@ def test_every_coin_is_judged_by_what_is_known_of_it_and_not_where_neither_trend
     for coin in recorded_set.coins():
         said, risk = recorded.data(f"signal/{coin}"), recorded.data(f"coin/risk/{coin}")
         check(said)
-        assert said["symbol"] == coin.upper()
+        assert said["symbol"] == canonical(coin)
         assert said["sources"]["funding"] == ("fulfilled" if coin in paid else "rejected")
         trends = (said["raw"]["risk"]["trend_daily"], said["raw"]["risk"]["trend_weekly"])
         assert trends == (risk["trend_daily"], risk["trend_weekly"])

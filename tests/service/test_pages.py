@@ -35,7 +35,7 @@ async def test_pages_show_what_the_api_answers_and_nobody_is_charged(kept: Kept,
         verdict: Any = (await ask(app, f"/api/cli/signal/BTC?as_of={as_of}", key=key)).json["data"]
         looked = await ask(app, "/api/cli/regime", "HEAD", key=key)
     assert looked.headers["ratelimit"] == '"questions";r=8'
-    assert f"{health['trends']['UP']} of {health['universe']} coins go up" in said(pages["/"].body)
+    assert f"{health['trends']['UP']} of {health['universe']} coins are in a daily uptrend" in said(pages["/"].body)
     coin = said(pages["/coin/BTC"].body)
     assert verdict["verdict"].replace("-", " ") in coin
     shown = re.search(r"Score (\+|-)?(\d\.\d\d)", coin)

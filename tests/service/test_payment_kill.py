@@ -23,11 +23,10 @@ from typing import Any, Final, NamedTuple
 import pytest
 from aiohttp import web
 
-from service.access.room import open_registrar
+from service.access.factory import open_admin
 from service.access.secrets import open_secrets
 from service.clock import SystemClock
-from service.payments.audit import audit_payments
-from service.payments.listing import PaymentRow, read_payments
+from service.payments.audit import PaymentRow, audit_payments, read_payments
 from service.settings import Settings
 from service.storage.database import DATABASE, open_database
 from tests.fakes.facilitator import Answer, Facilitator, facilitator
@@ -40,7 +39,7 @@ pytestmark = pytest.mark.unmeasured
 
 RISK = "/api/cli/coin/risk/BTC"
 HEADER = "PAYMENT-SIGNATURE"
-STEPS: Final[Mapping[str, int]] = {"after settling": 0, "before settled": 1, "after settled": 1}
+STEPS: Final[Mapping[str, int]] = {"after begin_settlement": 0, "before record_settled": 1, "after record_settled": 1}
 """Where a process dies: before anybody was asked, while the money has moved and nobody knows, before the answer left;
 and how much of its payment has moved by then."""
 
@@ -89,8 +88,8 @@ def signed(payer: Any) -> str:
 
 async def make_key(settings: Settings) -> str:
     async with open_database(settings.data_dir / DATABASE, SystemClock()) as database:
-        registrar = open_registrar(settings, open_secrets(settings.data_dir), database, SystemClock())
-        return (await registrar.create_key("test")).key
+        admin = open_admin(settings, open_secrets(settings.data_dir), database, SystemClock())
+        return (await admin.create_key("test")).key
 
 
 async def books(data_dir: Path) -> list[PaymentRow]:
@@ -112,7 +111,7 @@ def test_a_process_killed_before_during_or_after_a_settlement_takes_the_money_on
         settings = settings_of(beside, tmp_path)
         key = asyncio.run(make_key(Settings(data_dir=tmp_path)))
         owed = ""
-        for number, (step, moved) in enumerate([*STEPS.items(), ("never settled", 0)]):
+        for number, (step, moved) in enumerate([*STEPS.items(), ("never record_settled", 0)]):
             payer = wallet(100 + number)
             monkeypatch.setenv("DIES", f"{step} {payer.address.lower()}")
             running = Dying(**settings)
@@ -192,13 +191,13 @@ class Lane:
         with forked(self.settings) as running:
             running.wait_until_ready()
             asyncio.run(self._spend(running.port, self._sent_again()))
-            wait_until(lambda: not {"claimed", "settling"} & {row.state for row in asyncio.run(books(self.data_dir))})
+            wait_until(lambda: all(row.state != "settling" for row in asyncio.run(books(self.data_dir))))
         assert not self.owed
         moved = [moved.transaction for moved in self.facilitator.moved]
         assert {sale.transaction for sale in self.sold.values()} <= set(moved)
         assert self.facilitator.verified >= len(moved), "no money is asked for that was not verified"
         payments = asyncio.run(books(self.data_dir))
-        assert {payment.state for payment in payments} <= {"settled", "delivered", "released"}
+        assert {payment.state for payment in payments} <= {"settled", "delivered"}
         assert settled_in(payments) == sorted(moved)
         doctor = run_verdict("doctor", **self.settings)
         assert doctor.returncode == 0, doctor.stdout

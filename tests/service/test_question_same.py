@@ -73,16 +73,16 @@ import sys
 import msgspec
 from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS
-from service.ask.answers.write import write
-from service.ask.parser.known import Known
+from service.ask.answers import write
+from service.ask.parser.names import NameIndex
 from service.ask.parser.parse import Names, Parser
 from service.ask.planner.result import Result
 from service.ask.understanding import Understanding
-from service.market.symbols import Directory, Listing
+from service.market.symbols import canonical, CoinDirectory, CoinListing
 from service.wire.ask import Archetype, Question
 
-directory = Directory([Listing(coin.name, coin.name.upper(), coin.title) for coin in COINS])
-known = Known(directory, {"xyz:" + asset.ticker: asset.title for asset in ASSETS}, sorted(CATEGORIES.values()))
+directory = CoinDirectory([CoinListing(coin.name, canonical(coin.name), coin.title) for coin in COINS])
+known = NameIndex(directory, {"xyz:" + asset.ticker: asset.title for asset in ASSETS}, sorted(CATEGORIES.values()))
 parser = Parser(Names(known, {}, {}, {}))
 rows = msgspec.json.decode(
     sys.stdin.buffer.read(), type=list[tuple[Question, Understanding, list[Result], Archetype]]

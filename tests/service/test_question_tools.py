@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from service.access.caller import Caller
-from service.ask.tools import Rooms, Toolbox, open_toolbox, path_of
+from service.ask.data_services import AskDependencies, Toolbox, open_toolbox, path_of
 from service.errors import ServiceError
 from service.wire.envelope import Answer
 from tests.service.indoors import Indoors, Kept
@@ -18,7 +18,7 @@ WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
 
 OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("coin.risk", {"symbol": "BTC"}),
-    ("coin.risk", {"symbol": "KPEPE"}),
+    ("coin.risk", {"symbol": "PEPE"}),
     ("signal", {"symbol": "SOL"}),
     ("regime", {"action": "active"}),
     ("regime", {"action": "history", "symbol": "BTC"}),
@@ -47,7 +47,7 @@ OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
 class Bench:
     """A service, and the tools of its questions."""
 
-    def __init__(self, house: Indoors, rooms: Rooms, key: str) -> None:
+    def __init__(self, house: Indoors, rooms: AskDependencies, key: str) -> None:
         self.house = house
         self.rooms = rooms
         self.tools: Toolbox = open_toolbox(rooms)

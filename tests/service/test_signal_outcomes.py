@@ -12,6 +12,7 @@ import pytest
 from service.clock import DAY_MS, HOUR_MS
 from service.verdict import scorecard
 from tests.fakes.handful import COINS
+from tests.market.recordings import price_of_one
 from tests.service.indoors import Indoors, Kept
 from tests.service.verdicts import SYMBOLS, entries, is_sound, select
 
@@ -46,7 +47,7 @@ def true_of(verdict: str, move_pct: float) -> bool:
 def opens(fixtures: Path, coin: str) -> dict[int, float]:
     """Recorded opens of hours, by when these began."""
     packed = json.loads(gzip.decompress((fixtures / "hyperliquid" / "candles-1h" / f"{coin}.json.gz").read_bytes()))
-    return dict(zip(accumulate(packed["t"]), map(float, packed["o"]), strict=True))
+    return dict(zip(accumulate(packed["t"]), (price_of_one(coin, price) for price in packed["o"]), strict=True))
 
 
 def scored(data_dir: Path, fixtures: Path) -> list[Claim]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.clock import parse_iso
+from service.market.symbols import canonical
 from tests.service.asking import Reply, Whole
 from tests.service.test_market_metering import left
 from tests.service.verdicts import SOURCES, bare, check, is_finite, recomputes, verify_apart
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.unmeasured
 def listed() -> list[str]:
     """The tickers of the recording's perpetuals that are traded."""
     meta, _ = json.loads((FIXTURES / "hyperliquid" / "metaAndAssetCtxs.json").read_bytes())
-    return [row["name"].upper() for row in meta["universe"] if not row.get("isDelisted")]
+    return [canonical(row["name"]) for row in meta["universe"] if not row.get("isDelisted")]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_the_command_finds_an_answer_the_same_with_its_envelope_or_bare_and_a_ch
 
 
 @pytest.mark.promise("signal.fan-out", "signal.as-of", "time.as-of-oldest")
-@pytest.mark.parametrize("coin", ["BTC", "ETH", "DOGE", "KPEPE"])
+@pytest.mark.parametrize("coin", ["BTC", "ETH", "DOGE", "PEPE"])
 def test_a_verdict_rests_on_what_the_other_routes_say(market: Whole, replies: dict[str, Reply], coin: str) -> None:
     whole = replies[coin].body
     said, raw = whole["data"], whole["data"]["raw"]

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from service.clock import iso
+from service.market.symbols import canonical
 from service.wire.walkforward import Strategy
 from tests.fakes.asgi import Reply
 from tests.service.indoors import Indoors, Kept
@@ -58,9 +59,9 @@ async def test_every_record_is_recounted_from_the_outcomes_that_are_published(wa
             assert reply.status == 200, reply
             assert reply.json["meta"]["as_of"] == iso(walked.at_ms)
             told = reply.json["data"]
-            own = [one["returnPct"] for one in outcomes if (one["symbol"], one["strategy"]) == (coin.upper(), name)]
+            own = [one["returnPct"] for one in outcomes if (one["symbol"], one["strategy"]) == (canonical(coin), name)]
             won, found = sum(one > 0 for one in own), told["validations"]
-            assert (told["asset"], told["signal_type"], found["strategy"]) == (coin.upper(), name, name)
+            assert (told["asset"], told["signal_type"], found["strategy"]) == (canonical(coin), name, name)
             assert (found["sampleSize"], found["wins"], found["trials"]) == (len(own), won, summary["trials"])
             assert (found["firstDay"], found["lastDay"]) == (summary["firstDay"], summary["lastDay"])
             assert found["winRate"] == (pytest.approx(won / len(own), abs=1e-4) if own else None)

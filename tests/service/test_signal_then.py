@@ -96,7 +96,7 @@ async def test_between_two_verdicts_the_earlier_one_stands_and_what_nobody_asked
     between = iso(parse_iso(second.at) - 1)
     assert without_record(await then(house, kept.key, between)) == first.verdict
     await house.pass_time(20 * 60, 60)
-    for coin in ("SOL", "KPEPE"):
+    for coin in ("SOL", "PEPE"):
         assert coin not in {entry.symbol for entry in entries(house.data_dir) if entry.kind == "asked"}
         for ago in (1, 5, 17):
             at_ms = house.clock.at_ms - ago * MINUTE_MS
@@ -115,7 +115,7 @@ async def test_an_instant_of_which_nothing_was_written_down_is_not_guessed_at(ho
     since = early.json["error"]["details"]["recorded_since"]
     assert (early.status, early.code) == (404, "NOT_FOUND")
     assert iso(LIVE_START_MS) <= since <= issued.at
-    assert f"records begin at {since}" in early.json["error"]["message"]
+    assert f"The first one is from {since}" in early.json["error"]["message"]
     assert (await then(house, kept.key, since)).status == 200
     assert (await then(house, kept.key, iso(parse_iso(since) - 1))).status == 404
     ended_ms = house.clock.at_ms

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from service.market.bulk_history import BulkHistory
 from service.market.categories.refresh import CATEGORIES_EVERY_S
-from service.wiring.venues import PUBLISHED
+from service.market.ingest.recording import RecordingLoader
+from service.wiring.upstreams import PUBLISHED
 from tests.fakes.clock import FakeClock
 from tests.service.indoors import PATIENCE_S, Kept, indoors
 
@@ -93,13 +93,13 @@ async def test_who_waits_exactly_as_told_is_refused_once_more_at_most(
 async def test_on_fixtures_past_market_caps_follow_readiness_without_waiting_for_a_round(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    categories_read, load = asyncio.Event(), BulkHistory._load_payments
+    categories_read, load = asyncio.Event(), RecordingLoader._load_payments
 
-    async def load_late(self: BulkHistory, *arguments: Any) -> None:
+    async def load_late(self: RecordingLoader, *arguments: Any) -> None:
         await categories_read.wait()
         await load(self, *arguments)
 
-    monkeypatch.setattr(BulkHistory, "_load_payments", load_late)
+    monkeypatch.setattr(RecordingLoader, "_load_payments", load_late)
     clock = FakeClock()
     async with indoors(tmp_path, clock, fixtures_dir=kept.fixtures_dir) as house, asyncio.timeout(PATIENCE_S):
         key = await house.make_key("pro")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from service.access.audit import audit, audit_devices, usage_by_day
+from service.access.audit import audit_counters, audit_devices, usage_by_day
 from service.clock import iso
 from service.market.momentum import _look
 from service.market.series import read_days
@@ -21,7 +21,7 @@ from service.storage.database import DATABASE, Database, open_database
 from service.storage.postgres.database import open_postgres
 from service.storage.transfer import transfer
 from service.verdict.audit import audit_ledger
-from service.verdict.tally import tally
+from service.verdict.ledger_statistics import count_ledger
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import postgres_dsn
 from tests.service.indoors import EVERYTHING, PATIENCE_S, Doors, Indoors, Kept
@@ -112,7 +112,7 @@ async def test_a_service_that_begins_on_a_server_learns_everything_and_can_be_ta
                     await house.pass_time(5, 5)
         clock = FakeClock(kept.at_ms)
         async with open_postgres(Secret(found), tmp_path / "server" / DATABASE, clock) as server:
-            for look in (audit, audit_devices, audit_payments):
+            for look in (audit_counters, audit_devices, audit_payments):
                 assert await server.inspect(look) == []
             assert (await server.inspect(audit_ledger)).findings == []
         await take(tmp_path / "server", Secret(found), kept.at_ms, back=True)
@@ -136,8 +136,8 @@ def looks(origin: str, now_ms: int) -> list[Callable[[Database], Awaitable[Any]]
     inspected = (
         partial(_look, origin=origin, seen={}),
         partial(read_days, until_ms=now_ms),
-        partial(tally, origin=origin),
-        audit,
+        partial(count_ledger, origin=origin),
+        audit_counters,
         audit_devices,
         audit_payments,
         audit_ledger,

@@ -16,11 +16,11 @@ from service.clock import DAY_MS, day_of
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.storage.store import open_store
-from service.walkforward.apart import run_apart
-from service.walkforward.records import Packed, pack
+from service.walkforward.child_process import run_in_process
+from service.walkforward.records import PackedRun, pack_run
 from service.walkforward.refresh import FIRST_PAUSE_S
 from service.walkforward.store import RunStore
-from service.walkforward.worker import Job
+from service.walkforward.worker import WalkforwardJob
 from service.wiring import build as wiring
 from tests.fakes.clock import FakeClock
 from tests.fakes.serving import Serving, ended, run_verdict, wait_until
@@ -35,9 +35,9 @@ STEP_S = 5.0
 BEFORE_VERDICTS = 9
 """The last step of the schema before verdicts were given and strategies walked."""
 
-WALKED = "a walk-forward was run"
-FAILED = "a walk-forward failed"
-UNDER_WAY = "a walk-forward is being run"
+WALKED = "Walk-forward finished"
+FAILED = "Walk-forward failed"
+UNDER_WAY = "Walk-forward is running"
 
 
 async def child_of(house: Indoors) -> int:
@@ -62,7 +62,7 @@ async def test_a_run_that_is_killed_in_its_middle_leaves_nothing_and_is_tried_ag
     kept: Kept, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "verdict.walkforward")
-    async with kept.reopened(tmp_path / "data", walk=run_apart) as house:
+    async with kept.reopened(tmp_path / "data", walk=run_in_process) as house:
         child = await child_of(house)
         began_s = house.clock.elapsed_s
         await until(lambda: caplog.messages.count(UNDER_WAY) > 3)
@@ -93,8 +93,8 @@ async def test_a_folder_from_before_is_brought_up_to_date_and_walked_once_for_bo
     caplog.set_level(logging.INFO, "verdict.walkforward")
     old = older(shortened(kept, tmp_path / "short"), tmp_path / "old", BEFORE_VERDICTS)
     async with (
-        old.reopened(tmp_path / "data", walk=run_apart) as leader,
-        old.beside(leader, walk=run_apart) as follower,
+        old.reopened(tmp_path / "data", walk=run_in_process) as leader,
+        old.beside(leader, walk=run_in_process) as follower,
     ):
         for house in (leader, follower):
             assert (await data(house, kept.key))["meta"]["run_id"] is None
@@ -127,7 +127,7 @@ async def test_a_run_by_command_is_told_by_the_service_and_pages_go_on_in_the_on
             run_verdict, "walkforward", "run", "--scheme", "rolling", data_dir=str(house.data_dir)
         )
         assert said.returncode == 0, said.stderr
-        assert "kept as run 2" in said.stdout
+        assert "stored as run 2" in said.stdout
         second = await run_told(house, walked.key, since=first)
         assert f"run {second}" in said.stdout
         for action, rest in lists.items():
@@ -165,16 +165,16 @@ class Written:
 async def test_a_run_that_finds_no_room_is_lost_alone_and_is_made_again_when_there_is_some(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    written, jobs, today = Written(), list[Job](), day_of(kept.at_ms)
+    written, jobs, today = Written(), list[WalkforwardJob](), day_of(kept.at_ms)
     monkeypatch.setattr(wiring, "open_store", written.open)
 
-    async def walk(job: Job, _heard: Callable[[int, int], None]) -> Packed:
+    async def walk(job: WalkforwardJob, _heard: Callable[[int, int], None]) -> PackedRun:
         jobs.append(job)
         return packed("new", count=20_000, ran_ms=job.now_ms)
 
     async with kept.reopened(tmp_path / "data", walk=walk) as house:
         assert written.database is not None
-        previous = pack(made("old", told=summary()), today - 2)
+        previous = pack_run(made("old", told=summary()), today - 2)
         await RunStore(written.database).put("live", previous)
         assert await run_told(house, kept.key) == "old"
         await written.room(8)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from service.access.registrar import Registrar
-from service.access.room import open_registrar
+from service.access.admin import AccessAdmin
+from service.access.factory import open_admin
 from service.access.secrets import open_secrets
 from service.clock import SystemClock
 from service.settings import Settings
@@ -99,23 +99,23 @@ def service(tmp_path: Path) -> Iterator[Brisk]:
 
 
 @asynccontextmanager
-async def registering(service: Serving) -> AsyncIterator[Registrar]:
+async def registering(service: Serving) -> AsyncIterator[AccessAdmin]:
     """What the operator's commands do, without a process for each."""
     settings, clock = Settings(data_dir=Path(service.settings["data_dir"])), SystemClock()
     async with open_database(settings.data_dir / "verdict.db", clock) as database:
-        yield open_registrar(settings, open_secrets(settings.data_dir), database, clock)
+        yield open_admin(settings, open_secrets(settings.data_dir), database, clock)
 
 
 async def make_keys(service: Serving, count: int) -> list[str]:
     """Keys of so many users without a limit."""
-    async with registering(service) as registrar:
-        return [(await registrar.create_key("test", tier="pro")).key for _ in range(count)]
+    async with registering(service) as admin:
+        return [(await admin.create_key("test", tier="pro")).key for _ in range(count)]
 
 
 async def revoke_keys(service: Serving, keys: list[str]) -> None:
-    async with registering(service) as registrar:
+    async with registering(service) as admin:
         for key in keys:
-            await registrar.revoke_key(key[:19])
+            await admin.revoke_key(key[:19])
 
 
 def descriptors(service: Serving) -> int:

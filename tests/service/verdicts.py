@@ -12,13 +12,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from service.market.symbols import canonical
 from service.operator.verify import verify
 from service.storage.engine import connect
 from service.verdict.audit import audit_ledger
 from tests.fakes.handful import COINS
 from tests.fakes.serving import PATIENCE_S
 
-SYMBOLS = tuple(coin.upper() for coin in COINS)
+SYMBOLS = tuple(canonical(coin) for coin in COINS)
 """The handful, as it is answered."""
 
 SOURCES = ("risk", "funding", "regime", "sentiment")

@@ -17,6 +17,7 @@ from service.storage.engine import connect
 from service.storage.migrate import migrate, read_migrations
 from tests.fakes.asgi import Reply
 from tests.fakes.clock import FakeClock
+from tests.market.recordings import price_of_one, size_of
 from tests.service.indoors import Indoors, Kept
 
 WALKFORWARD = "/api/cli/walkforward"
@@ -101,7 +102,7 @@ class Recorded(NamedTuple):
 @cache
 def recorded(fixtures_dir: Path, symbol: str) -> Recorded:
     """Read a coin's files."""
-    coin = {"KPEPE": "kPEPE"}.get(symbol, symbol)
+    coin = {"PEPE": "kPEPE"}.get(symbol, symbol)
     bars = _columns(fixtures_dir / "hyperliquid" / "candles-1d" / f"{coin}.json.gz")
     days = [iso(at_ms)[:10] for at_ms in accumulate(bars["t"])]
     hours: dict[str, list[float]] = defaultdict(list)
@@ -112,9 +113,9 @@ def recorded(fixtures_dir: Path, symbol: str) -> Recorded:
             # Some milliseconds after the hour for which it is.
             hours[iso(at_ms - 60_000)[:10]].append(float(rate))
     return Recorded(
-        dict(zip(days, map(float, bars["o"]), strict=True)),
-        dict(zip(days, map(float, bars["c"]), strict=True)),
-        dict(zip(days, map(float, bars["v"]), strict=True)),
+        dict(zip(days, [price_of_one(coin, price) for price in bars["o"]], strict=True)),
+        dict(zip(days, [price_of_one(coin, price) for price in bars["c"]], strict=True)),
+        dict(zip(days, [float(volume) * size_of(coin) for volume in bars["v"]], strict=True)),
         {day: sum(rates) for day, rates in hours.items() if len(rates) >= 23},
     )
 

@@ -210,7 +210,7 @@ ROWS: Final[tuple[Row, ...]] = (
             "access/test_access_machine.py",
             "access/test_meter_machine.py",
             "payments/test_ledger_machine.py",
-            "streams/test_hub_machine.py",
+            "streams/test_broker_machine.py",
         ),
     ),
 )

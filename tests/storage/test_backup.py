@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from service.storage import backup
-from service.storage.backup import back_up
+from service.storage.backup import back_up, check_integrity
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection, StorageError, connect
-from service.storage.integrity import check_integrity
 from tests.fakes.clock import FakeClock
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from service.errors import ServiceError
-from service.storage import file_session
-from service.storage.copying import copy_tables
+from service.storage import sqlite_session
+from service.storage.backup import copy_tables
 from service.storage.engine import Connection, SqliteConnection, connect
-from service.storage.turnstile import turnstile_of
+from service.storage.sqlite_session import write_lock_of
 
 TABLE = "CREATE TABLE points (x INTEGER PRIMARY KEY, y INTEGER NOT NULL CHECK (y >= 0)) STRICT, WITHOUT ROWID"
 
@@ -48,9 +48,9 @@ def test_a_store_that_cannot_be_written_is_unavailable(
     tmp_path: Path, target: SqliteConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(tmp_path / "source.db", {2: 20}).close()
-    monkeypatch.setattr(file_session, "BUSY_MS", 1)
-    other = turnstile_of(tmp_path / "target.db")
-    assert other.take(1.0)
+    monkeypatch.setattr(sqlite_session, "BUSY_MS", 1)
+    other = write_lock_of(tmp_path / "target.db")
+    assert other.acquire(1.0)
     with pytest.raises(ServiceError) as refused:
         copy_tables(tmp_path / "target.db", tmp_path / "source.db", ["points"], lambda _: True)
     assert refused.value.code == "UNAVAILABLE"

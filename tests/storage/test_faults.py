@@ -15,8 +15,7 @@ import pytest
 from service.errors import ServiceError
 from service.storage.database import Database, SqliteDatabase, open_database
 from service.storage.engine import BUSY_MS, Connection, DatabaseError, SqliteConnection, connect
-from service.storage.file_session import FileSession
-from service.storage.turnstile import Turnstile
+from service.storage.sqlite_session import SqliteSession, WriteLock
 from service.storage.writer import Writer
 from tests.fakes.clock import FakeClock
 
@@ -93,12 +92,12 @@ async def begins(db: Database) -> threading.Event:
 
 
 async def test_a_turn_that_is_kept_is_a_503(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.storage.file_session.BUSY_MS", 20)
-    other = Turnstile(db.path.with_name("verdict.db-turn"))
-    assert other.take(0)
+    monkeypatch.setattr("service.storage.sqlite_session.BUSY_MS", 20)
+    other = WriteLock(db.path.with_name("verdict.db-turn"))
+    assert other.acquire(0)
     with pytest.raises(ServiceError, match="is busy"):
         await db.write(insert)
-    other.give()
+    other.release()
     await db.write(insert)
     other.close()
 
@@ -110,7 +109,7 @@ async def test_a_failure_that_nobody_thought_of_is_a_503_and_the_writer_goes_on(
         raise OSError(errno.ENOLCK, "no locks available")
 
     async with asyncio.timeout(10):
-        for place in "turnstile.Turnstile.take", "file_session.FileSession.commit":
+        for place in "sqlite_session.WriteLock.acquire", "sqlite_session.SqliteSession.commit":
             with monkeypatch.context() as patched:
                 patched.setattr(f"service.storage.{place}", refuse)
                 outcomes = await asyncio.gather(*(db.write(insert) for _ in range(3)), return_exceptions=True)
@@ -271,9 +270,9 @@ async def test_wherever_a_transaction_fails_its_callers_are_told_and_the_next_on
 ) -> None:
     path = db.path
     connection = Faulty(path, failing)
-    session = FileSession(cast("SqliteConnection", connection), Turnstile(path.with_name("verdict.db-turn")))
+    session = SqliteSession(cast("SqliteConnection", connection), WriteLock(path.with_name("verdict.db-turn")))
     writer = Writer(session, asyncio.get_running_loop())
-    database = SqliteDatabase(path, writer, db._reader, db._glancer)
+    database = SqliteDatabase(path, writer, db._reader, db._immediate_reader)
     refused = await asyncio.gather(database.write(insert), database.write(fail), return_exceptions=True)
     assert "UNAVAILABLE" in {getattr(outcome, "code", None) for outcome in refused}
     if connection.in_transaction:

@@ -29,7 +29,7 @@ def refuse(*_: object, **__: object) -> None:
 @pytest.mark.promise("start.full-disk")
 def test_a_start_says_what_failed_where_and_what_to_do() -> None:
     assert start_refusal(FOLDER, NO_ROOM) == (
-        "The disk of the data folder /srv/verdict is full (No space left on device). Make room, or name a folder on "
+        "The disk of the data folder /srv/verdict is full (No space left on device). Free space, or name a folder on "
         "another disk in VERDICT_DATA_DIR, and start again."
     )
     assert start_refusal(FOLDER, PermissionError(errno.EACCES, "Permission denied")) is None
@@ -55,7 +55,7 @@ def test_readiness_names_a_full_disk_and_any_other_failure() -> None:
     for reason in ("SQLITE_FULL", "53100"):
         assert state_of(reason, FOLDER) == {
             "ready": False,
-            "reason": f"The disk of the store is full ({reason}). Make room; the service continues by itself.",
+            "reason": f"The disk of the store is full ({reason}). Free space. The service continues without a restart.",
         }
     assert "cannot be written (SQLITE_IOERR_WRITE)" in str(state_of("SQLITE_IOERR_WRITE", FOLDER)["reason"])
 

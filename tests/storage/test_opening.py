@@ -12,7 +12,7 @@ from service.storage import opening
 from service.storage.database import open_database
 from service.storage.engine import Connection, IntegrityError, StorageError, connect
 from service.storage.migrate import read_migrations
-from service.storage.turnstile import Turnstile
+from service.storage.sqlite_session import WriteLock
 from tests.fakes.clock import FakeClock
 
 PAGE = 4_096
@@ -129,8 +129,8 @@ async def test_a_process_that_starts_for_ever_is_named_to_the_next(
 ) -> None:
     monkeypatch.setattr(opening, "_PATIENCE_S", 0.01)
     await make(path, clock)
-    other = Turnstile(path.with_name("verdict.db-turn"))
-    assert other.take(0)
+    other = WriteLock(path.with_name("verdict.db-turn"))
+    assert other.acquire(0)
     said = await refusal(path, clock)
     other.close()
     assert "does not let others have their turn" in said
@@ -150,7 +150,7 @@ async def test_a_file_system_without_wal_is_refused(
     [
         (
             "SQLITE_FULL: database or disk is full",
-            "is full (SQLITE_FULL: database or disk is full). Make room and start again",
+            "is full (SQLITE_FULL: database or disk is full). Free space and start again",
         ),
         ("SQLITE_IOERR_READ: disk I/O error", "SQLite cannot use"),
     ],
@@ -166,5 +166,5 @@ def test_the_schema_of_a_new_store_is_synced_and_later_commits_are_too(tmp_path:
     with closing(connect(alone)) as copied:
         assert len(copied.execute("SELECT version FROM migrations").fetchall()) == len(read_migrations())
     assert opened.writing.execute("PRAGMA synchronous").fetchone() == (2,)
-    for part in (opened.glancing, opened.reading, opened.writing, opened.turnstile):
+    for part in (opened.reading_now, opened.reading, opened.writing, opened.write_lock):
         part.close()

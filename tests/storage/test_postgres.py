@@ -16,11 +16,11 @@ from service.storage.engine import Connection, StorageError
 from service.storage.migrate import Migration
 from service.storage.postgres import opening
 from service.storage.postgres.database import open_postgres
-from service.storage.postgres.failures import place_of
+from service.storage.postgres.errors import place_of
 from service.storage.postgres.opening import prepare
 from service.storage.postgres.schema import read_all
 from service.storage.rows import insert_rows
-from service.storage.store import looking, open_store
+from service.storage.store import open_snapshot, open_store
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import Server, apart, postgres_dsn, postgres_server
 from tests.storage.conftest import busy, make_notes
@@ -139,7 +139,7 @@ async def test_sums_come_back_as_whole_numbers_where_they_are_and_means_as_fract
 
 async def test_nothing_can_be_read_at_once(nodes: tuple[Database, Database]) -> None:
     with pytest.raises(ServiceError) as refused:
-        nodes[0].glance("SELECT 1")
+        nodes[0].read_now("SELECT 1")
     assert refused.value.code == "UNAVAILABLE"
 
 
@@ -166,7 +166,7 @@ async def test_another_process_looks_at_the_same_store(nodes: tuple[Database, Da
 
 
 def count(address: str, table: str) -> int:
-    with looking(address) as connection:
+    with open_snapshot(address) as connection:
         return len(list(connection.execute(f"SELECT id FROM {table} ORDER BY id")))  # noqa: S608 - a constant
 
 
@@ -194,7 +194,7 @@ def test_what_cannot_be_used_is_refused_with_what_to_do(monkeypatch: pytest.Monk
     server = postgres_server()
     server.ask("CREATE USER locked PASSWORD 'right'")
     assert "CREATE DATABASE" in refused(server, "absent")
-    assert "user or password" in refused(server, "postgres", "locked:wrong")
+    assert "Authentication failed" in refused(server, "postgres", "locked:wrong")
     assert "database's owner" in refused(server, server.make_database(), "locked:right")
     assert "UTF8" in refused(server, server.make_database("ENCODING 'SQL_ASCII'"))
     unsafe, standby, spoilt = (server.make_database() for _ in range(3))

@@ -14,12 +14,12 @@ from service.errors import ServiceError
 from service.settings import Secret
 from service.storage.database import Database
 from service.storage.engine import Connection, DatabaseError, IntegrityError, error_name, is_store_failing
-from service.storage.postgres import claim, connection, listener, session
+from service.storage.postgres import claim, connection, database, session
 from service.storage.postgres.connection import ServerConnection, dial
 from service.storage.postgres.database import open_postgres
-from service.storage.postgres.failures import told_as_ours
+from service.storage.postgres.errors import as_database_errors
 from service.storage.postgres.session import ServerSession
-from service.storage.writer import LostError
+from service.storage.writer import TransactionError
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import Server, own_server, postgres_dsn, postgres_server
 from tests.storage.conftest import busy, make_notes
@@ -207,8 +207,8 @@ async def test_a_server_that_is_stopped_frozen_and_started_is_a_503_and_then_all
 ) -> None:
     for room, name, seconds in (
         (session, "_BEGIN_S", 0.3),
-        (session, "_LONGEST_PAUSE_S", 0.1),
-        (listener, "_LONGEST_PAUSE_S", 0.1),
+        (session, "_MAX_PAUSE_S", 0.1),
+        (database, "_MAX_PAUSE_S", 0.1),
         (claim, "_BEAT_S", 0.3),
     ):
         monkeypatch.setattr(room, name, seconds)
@@ -286,7 +286,7 @@ async def test_a_server_that_is_not_there_is_not_asked_at_once_again(monkeypatch
     def begin_twice() -> None:
         tried = ServerSession(NOWHERE)
         for _ in range(2):
-            with pytest.raises(LostError):
+            with pytest.raises(TransactionError):
                 tried.begin()
         tried.close()
 
@@ -331,8 +331,8 @@ async def test_a_listener_tries_again_until_it_hears(db: Database, monkeypatch: 
         asked.append(given)
         return dial(NOWHERE if len(asked) < 3 else Secret(db.address), *given[1:])
 
-    monkeypatch.setattr(listener, "dial", ask)
-    ear = listener.Listener(NOWHERE)
+    monkeypatch.setattr(database, "dial", ask)
+    ear = database.Listener(NOWHERE)
     following = asyncio.ensure_future(ear.follow())
     async with asyncio.timeout(5):
         while len(asked) < 3:
@@ -361,7 +361,7 @@ def test_what_the_driver_raises_is_told_as_the_store_s(
     name: str,
     kind: type[DatabaseError],  # type: ignore[valid-type]
 ) -> None:
-    with pytest.raises(kind) as told, told_as_ours():
+    with pytest.raises(kind) as told, as_database_errors():
         raise raised
     assert error_name(told.value) == name
     assert is_store_failing(told.value) == (name == "08006")

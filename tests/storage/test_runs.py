@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from service.access.caller import Caller
-from service.access.ledger import LEASE_MS, Ledger
 from service.access.meter import Meter, open_meter
+from service.access.usage_ledger import LEASE_MS, UsageLedger
 from service.clock import SECOND_MS
 from service.settings import Secret
 from service.storage.journal import Journal, path_of
@@ -173,7 +173,7 @@ async def test_a_process_that_starts_right_behind_another_does_not_take_it_for_d
         folder.mkdir()
 
         async def over() -> list[bool]:
-            ledger = Ledger(database, clock, Runs(database))
+            ledger = UsageLedger(database, clock, Runs(database))
             await database.write(partial(ledger.start_run, dead=[]))
             return [
                 bool(row[0]) for row in await database.read("SELECT ended_ms IS NOT NULL FROM usage_runs ORDER BY id")

@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 
 from service.clock import SECOND_MS
-from service.streams.hub import Hub
-from service.streams.reader import Reader
-from service.streams.state import Shape, State, Terms
+from service.streams.broker import StreamBroker
+from service.streams.state import StreamKind, StreamState, SubscriptionOptions
+from service.streams.subscriber import StreamSubscriber
 from service.wire.cursor import Cursors
 from service.wire.streams import StreamName
 from tests.fakes.clock import START_MS, FakeClock
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
-ALL = Terms(interval_s=10, diff=False, max=0)
+ALL = SubscriptionOptions(interval_s=10, diff=False, max=0)
 
 
 def differing(old: bytes, new: bytes) -> bytes | None:
@@ -27,13 +27,13 @@ def differing(old: bytes, new: bytes) -> bytes | None:
     return msgspec.json.encode(told) if told else None
 
 
-def state(seq: int, data: object = None) -> State:
+def state(seq: int, data: object = None) -> StreamState:
     """A state of its own, five seconds after the one before, of data two seconds old."""
     at_ms = START_MS + seq * 5 * SECOND_MS
-    return State(seq, at_ms, at_ms - 2 * SECOND_MS, msgspec.json.encode({"n": seq} if data is None else data))
+    return StreamState(seq, at_ms, at_ms - 2 * SECOND_MS, msgspec.json.encode({"n": seq} if data is None else data))
 
 
-def states(first: int, last: int) -> list[State]:
+def states(first: int, last: int) -> list[StreamState]:
     return [state(seq) for seq in range(first, last + 1)]
 
 
@@ -44,10 +44,15 @@ class Stage:
         self.clock = FakeClock()
         self.cursors = Cursors(b"k" * 32)
         self.live = True
-        shapes = (Shape("prices", snapshot=True, changes=differing), Shape("alerts", snapshot=False, changes=differing))
-        self.hub = Hub(self.clock, self.cursors, shapes, lambda: self.live, kept)
+        shapes = (
+            StreamKind("prices", snapshot=True, changes=differing),
+            StreamKind("alerts", snapshot=False, changes=differing),
+        )
+        self.hub = StreamBroker(self.clock, self.cursors, shapes, lambda: self.live, kept)
 
-    def join(self, stream: StreamName = "prices", terms: Terms = ALL, cursor: str | None = None) -> Reader:
+    def join(
+        self, stream: StreamName = "prices", terms: SubscriptionOptions = ALL, cursor: str | None = None
+    ) -> StreamSubscriber:
         return self.hub.join(stream, terms, cursor, "live")
 
     def cursor(self, seq: int, flag: int = 0, stream: str = "prices") -> str:
@@ -65,12 +70,12 @@ class Stage:
             await asyncio.gather(watch, return_exceptions=True)
 
 
-def read(reader: Reader) -> list[dict[str, Any]]:
+def read(reader: StreamSubscriber) -> list[dict[str, Any]]:
     """Everything that waits, line by line."""
     return told(everything(reader))
 
 
-def everything(reader: Reader) -> bytes:
+def everything(reader: StreamSubscriber) -> bytes:
     pieces = []
     while piece := reader.take():
         pieces.append(piece)
@@ -95,7 +100,7 @@ def events(lines: list[dict[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
     return [(line["meta"]["tick"], line["data"]) for line in lines if line["type"] == "event"]
 
 
-async def arrives(reader: Reader) -> list[dict[str, Any]]:
+async def arrives(reader: StreamSubscriber) -> list[dict[str, Any]]:
     """Wait for something, and read it."""
     await asyncio.wait_for(reader.wait(), 10)
     return read(reader)

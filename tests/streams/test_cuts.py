@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.streams.hub import Hub
-from service.streams.reader import Reader
-from service.streams.state import SAMPLE_S, Shape, Terms
+from service.streams.broker import StreamBroker
+from service.streams.state import SAMPLE_S, StreamKind, SubscriptionOptions
+from service.streams.subscriber import StreamSubscriber
 from service.wire.cursor import Cursors
 from service.wire.streams import StreamName
 from tests.fakes.clock import FakeClock
@@ -53,7 +53,7 @@ acts = st.lists(
 )
 histories = st.lists(st.fixed_dictionaries({"a": st.integers(0, 2), "b": st.integers(0, 1)}), min_size=1, max_size=9)
 streams = st.sampled_from(["prices", "alerts"])
-terms = st.builds(Terms, st.sampled_from([10, 12, 15, 20]), st.booleans(), st.just(0))
+terms = st.builds(SubscriptionOptions, st.sampled_from([10, 12, 15, 20]), st.booleans(), st.just(0))
 
 
 class Client:
@@ -64,7 +64,7 @@ class Client:
         began: The newest state when it joined without a cursor, for the last time.
     """
 
-    def __init__(self, stream: StreamName, terms: Terms, history: Sequence[Data], kept: int) -> None:
+    def __init__(self, stream: StreamName, terms: SubscriptionOptions, history: Sequence[Data], kept: int) -> None:
         self.lines: list[dict[str, Any]] = []
         self.newest = 1
         self.began = 1
@@ -95,16 +95,16 @@ class Client:
         while lines := told(self._reader.take()):
             self._arrive(lines)
 
-    def _process(self) -> Hub:
-        shape = Shape(self._stream, snapshot=self._stream == "prices", changes=differing)
-        hub = Hub(FakeClock(), Cursors(b"k" * 32), [shape], lambda: True, self._kept)
+    def _process(self) -> StreamBroker:
+        shape = StreamKind(self._stream, snapshot=self._stream == "prices", changes=differing)
+        hub = StreamBroker(FakeClock(), Cursors(b"k" * 32), [shape], lambda: True, self._kept)
         self._show(hub, max(1, self.newest - self._kept + 1), self.newest)
         return hub
 
-    def _show(self, hub: Hub, first: int, last: int) -> None:
+    def _show(self, hub: StreamBroker, first: int, last: int) -> None:
         hub.show(self._stream, [state(seq, self.data(seq)) for seq in range(first, last + 1)])
 
-    def _join(self) -> Reader:
+    def _join(self) -> StreamSubscriber:
         if self._cursor is None:
             self.began = self.newest
         return self._hub.join(self._stream, self._terms, self._cursor, "live")
@@ -116,13 +116,13 @@ class Client:
             self._cursor = line["meta"]["cursor"] if line["type"] == "event" else line["cursor"]
 
 
-def lets_through(seq: int, terms: Terms, stream: str) -> bool:
+def lets_through(seq: int, terms: SubscriptionOptions, stream: str) -> bool:
     """Whether a multiple of the interval lies between the time of the state before and that of this one."""
     before_s, now_s = SAMPLE_S * (seq - 1), SAMPLE_S * seq
     return stream == "alerts" or any(before_s < mark <= now_s for mark in range(0, now_s + 1, terms.interval_s))
 
 
-def uncut(client: Client, terms: Terms, stream: str) -> list[tuple[int, Data]]:
+def uncut(client: Client, terms: SubscriptionOptions, stream: str) -> list[tuple[int, Data]]:
     """What a reader is told that joined when the client did, was never cut, and from whom no state was ever lost."""
     if stream == "alerts":
         return [(seq, client.data(seq)) for seq in range(client.began + 1, client.newest + 1)]
@@ -140,7 +140,7 @@ def uncut(client: Client, terms: Terms, stream: str) -> list[tuple[int, Data]]:
 
 @given(acts, histories, streams, terms)
 def test_a_reader_cut_anywhere_is_told_what_it_would_have_been_told_uncut(
-    acts: list[Act], history: list[Data], stream: StreamName, terms: Terms
+    acts: list[Act], history: list[Data], stream: StreamName, terms: SubscriptionOptions
 ) -> None:
     async def follow() -> Client:
         client = Client(stream, terms, history, kept=1_000)
@@ -154,7 +154,7 @@ def test_a_reader_cut_anywhere_is_told_what_it_would_have_been_told_uncut(
 
 @given(acts, histories, streams, terms)
 def test_whatever_is_lost_is_lost_behind_a_gap_and_nothing_is_told_twice(
-    acts: list[Act], history: list[Data], stream: StreamName, terms: Terms
+    acts: list[Act], history: list[Data], stream: StreamName, terms: SubscriptionOptions
 ) -> None:
     async def follow() -> Client:
         client = Client(stream, terms, history, kept=8)
@@ -187,6 +187,8 @@ def test_whatever_is_lost_is_lost_behind_a_gap_and_nothing_is_told_twice(
         assert_nothing_left_out(client, range(last + 1, client.newest + 1), terms, stream, known if diff else None)
 
 
-def assert_nothing_left_out(client: Client, between: range, terms: Terms, stream: str, known: Data | None) -> None:
+def assert_nothing_left_out(
+    client: Client, between: range, terms: SubscriptionOptions, stream: str, known: Data | None
+) -> None:
     for seq in between:
         assert client.data(seq) == known or not lets_through(seq, terms, stream)

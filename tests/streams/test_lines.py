@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from service.streams import lines
-from service.streams.state import State
+from service.streams.state import StreamState
 from service.wire.envelope import ErrorBody
 from service.wire.streams import CloseLine, ErrorLine, EventLine, GapLine, HeartbeatLine, Line, OpenLine
 
@@ -24,7 +24,7 @@ def line_of(text: bytes) -> Line:
 def test_every_line_says_its_type_first_and_ends_with_a_newline() -> None:
     told = {
         "open": lines.opened("prices", 30, "live", None),
-        "event": lines.event("prices", State(7, AT_MS, AT_MS, b"{}"), b"{}", "c"),
+        "event": lines.event("prices", StreamState(7, AT_MS, AT_MS, b"{}"), b"{}", "c"),
         "heartbeat": lines.heartbeat(AT_MS, live=True),
         "gap": lines.gap("too-old", None),
         "error": lines.closed("revoked", None, ErrorBody("AUTH_INVALID", "it was revoked")).splitlines(keepends=True)[
@@ -38,7 +38,7 @@ def test_every_line_says_its_type_first_and_ends_with_a_newline() -> None:
 
 
 def test_an_event_holds_the_data_as_it_is_and_when_it_was_and_how_old() -> None:
-    text = lines.event("regime", State(7, AT_MS, AT_MS - 3_999, b"never told"), b'[1.50,"\xc3\xa4"]', "abc")
+    text = lines.event("regime", StreamState(7, AT_MS, AT_MS - 3_999, b"never told"), b'[1.50,"\xc3\xa4"]', "abc")
     assert (
         text
         == (
@@ -49,7 +49,7 @@ def test_an_event_holds_the_data_as_it_is_and_when_it_was_and_how_old() -> None:
 
 
 def test_data_that_is_dated_ahead_has_no_negative_age() -> None:
-    line = line_of(lines.event("prices", State(1, AT_MS, AT_MS + 5_000, b"{}"), b"{}", "c"))
+    line = line_of(lines.event("prices", StreamState(1, AT_MS, AT_MS + 5_000, b"{}"), b"{}", "c"))
     assert isinstance(line, EventLine)
     assert line.meta.data_age_seconds == 0
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from service.streams.state import Terms
+from service.streams.state import SubscriptionOptions
 from tests.streams.stage import Stage, arrives, events, read, state, states, ticks, told, types
 
-DIFF = Terms(interval_s=10, diff=True, max=0)
+DIFF = SubscriptionOptions(interval_s=10, diff=True, max=0)
 
 
 async def test_a_reader_has_the_newest_state_at_once_and_then_what_its_interval_lets_through() -> None:
     stage = Stage()
     stage.hub.show("prices", states(1, 7))
-    reader = stage.join(terms=Terms(interval_s=15, diff=False, max=0))
+    reader = stage.join(terms=SubscriptionOptions(interval_s=15, diff=False, max=0))
     opened, first = read(reader)
     assert opened == {
         "type": "open",
@@ -34,7 +34,7 @@ async def test_a_reader_has_the_newest_state_at_once_and_then_what_its_interval_
 
 async def test_where_nothing_is_known_yet_the_first_state_is_told_when_it_comes() -> None:
     stage = Stage()
-    reader = stage.join(terms=Terms(interval_s=300, diff=False, max=0))
+    reader = stage.join(terms=SubscriptionOptions(interval_s=300, diff=False, max=0))
     (opened,) = read(reader)
     assert opened["cursor"] is None
     stage.hub.show("prices", states(56, 57))
@@ -44,7 +44,7 @@ async def test_where_nothing_is_known_yet_the_first_state_is_told_when_it_comes(
 async def test_happenings_are_told_all_and_whole_but_none_of_before() -> None:
     stage = Stage()
     stage.hub.show("alerts", states(1, 3))
-    reader = stage.join("alerts", Terms(interval_s=300, diff=True, max=0))
+    reader = stage.join("alerts", SubscriptionOptions(interval_s=300, diff=True, max=0))
     (opened,) = read(reader)
     assert (opened["interval"], opened["cursor"]) == (300, stage.cursor(3, stream="alerts"))
     stage.hub.show("alerts", states(4, 6))
@@ -97,7 +97,7 @@ async def test_changes_are_not_asked_for_where_the_bytes_are_the_same() -> None:
 async def test_max_counts_events_and_ends_the_stream() -> None:
     stage = Stage()
     stage.hub.show("prices", states(1, 1))
-    reader = stage.join(terms=Terms(interval_s=10, diff=False, max=3))
+    reader = stage.join(terms=SubscriptionOptions(interval_s=10, diff=False, max=3))
     stage.hub.show("prices", states(2, 20))
     lines = told(reader.take())
     assert types(lines) == ["open", "event", "event", "event", "close"]
@@ -110,7 +110,9 @@ async def test_max_counts_events_and_ends_the_stream() -> None:
 async def test_max_ends_also_a_reader_that_has_less_before_it_than_it_wants() -> None:
     stage = Stage()
     stage.hub.show("alerts", states(1, 1))
-    reader = stage.join("alerts", Terms(interval_s=10, diff=False, max=2), stage.cursor(0, stream="alerts"))
+    reader = stage.join(
+        "alerts", SubscriptionOptions(interval_s=10, diff=False, max=2), stage.cursor(0, stream="alerts")
+    )
     assert types(read(reader)) == ["open", "event"]
     stage.hub.show("alerts", states(2, 3))
     assert types(read(reader)) == ["event", "close"]

@@ -3,12 +3,12 @@
 import pytest
 
 from service.errors import ServiceError
-from service.streams.reader import AHEAD_S
-from service.streams.state import Terms
+from service.streams.state import SubscriptionOptions
+from service.streams.subscriber import AHEAD_S
 from service.wire.streams import StreamName
 from tests.streams.stage import ALL, Stage, arrives, events, read, state, states, ticks, types
 
-DIFF = Terms(interval_s=10, diff=True, max=0)
+DIFF = SubscriptionOptions(interval_s=10, diff=True, max=0)
 
 
 async def test_a_reader_goes_on_after_the_cursor_of_any_event() -> None:

@@ -3,14 +3,14 @@
 import asyncio
 import gc
 
-from service.streams.hub import SLICE, Hub
-from service.streams.lens import PIECE_BYTES
-from service.streams.state import Shape, State, Terms
+from service.streams.broker import SLICE, StreamBroker
+from service.streams.selection import PIECE_BYTES
+from service.streams.state import StreamKind, StreamState, SubscriptionOptions
 from service.wire.cursor import Cursors
 from tests.fakes.clock import FakeClock
 from tests.streams.stage import ALL, Stage, arrives, differing, everything, read, state, states, ticks, told, types
 
-DIFF = Terms(interval_s=10, diff=True, max=0)
+DIFF = SubscriptionOptions(interval_s=10, diff=True, max=0)
 
 
 async def test_what_lies_before_readers_at_the_same_place_is_joined_once() -> None:
@@ -32,9 +32,9 @@ async def test_a_diff_is_taken_once_for_all_readers_who_know_the_same_whatever_t
         return differing(old, new)
 
     clock = FakeClock()
-    hub = Hub(clock, Cursors(b"k" * 32), [Shape("prices", snapshot=True, changes=counted)], lambda: True)
+    hub = StreamBroker(clock, Cursors(b"k" * 32), [StreamKind("prices", snapshot=True, changes=counted)], lambda: True)
     hub.show("prices", [state(12)])
-    terms = [Terms(interval_s=interval, diff=True, max=0) for interval in (10, 12, 14)]
+    terms = [SubscriptionOptions(interval_s=interval, diff=True, max=0) for interval in (10, 12, 14)]
     readers = [hub.join("prices", each, None, "live") for each in terms for _ in range(10)]
     for reader in readers:
         read(reader)
@@ -170,15 +170,15 @@ async def test_readers_far_behind_at_places_of_their_own_do_not_keep_a_piece_eac
     readers = [stage.join("alerts", cursor=stage.cursor(seq, stream="alerts")) for seq in range(100)]
     for seq, reader in enumerate(readers):
         assert ticks(read(reader)) == list(range(seq + 1, 301))
-    (lens,) = stage.hub._channels["alerts"].lenses.values()
-    assert len(lens._known) <= 8
+    (selection,) = stage.hub._channels["alerts"].selections.values()
+    assert len(selection._known) <= 8
 
 
 async def test_a_long_way_without_a_difference_is_gone_in_steps_that_let_others_run() -> None:
     stage = Stage()
     stage.hub.show("prices", [state(1, {"n": 1, "t": 0})])
     stage.hub.show(
-        "prices", [State(seq, 0, 0, b'{"n":1,"t":0%b}' % (b" " * (seq % 2 + seq % 3))) for seq in range(2, 300)]
+        "prices", [StreamState(seq, 0, 0, b'{"n":1,"t":0%b}' % (b" " * (seq % 2 + seq % 3))) for seq in range(2, 300)]
     )
     reader = stage.join(terms=DIFF, cursor=stage.cursor(1))
     assert types(read(reader)) == ["open"]
@@ -210,12 +210,14 @@ async def test_a_cancelled_wait_leaves_nothing_behind() -> None:
 
 async def test_lenses_go_with_their_last_reader() -> None:
     stage = Stage()
-    readers = [stage.join(terms=Terms(interval_s=interval, diff=False, max=0)) for interval in range(10, 300)]
+    readers = [
+        stage.join(terms=SubscriptionOptions(interval_s=interval, diff=False, max=0)) for interval in range(10, 300)
+    ]
     for reader in readers:
         reader.close()
     del readers, reader
     gc.collect()
-    assert not stage.hub._channels["prices"].lenses
+    assert not stage.hub._channels["prices"].selections
     assert not stage.hub._channels["prices"].readers
 
 

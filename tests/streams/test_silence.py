@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from service.streams.reader import LIFETIME_S, SILENCE_S
+from service.streams.subscriber import LIFETIME_S, SILENCE_S
 from service.wire.envelope import ErrorBody
 from service.wire.streams import Ending
 from tests.streams.stage import ALL, Stage, arrives, read, state, states, ticks, types
@@ -82,7 +82,7 @@ async def test_a_defect_in_what_tells_liveness_does_not_end_the_watch(caplog: py
         broken.append(False)
         await stage.clock.advance(1)
         assert types(read(reader)) == ["heartbeat"]
-    assert "a look at the streams is defective" in caplog.text
+    assert "Unexpected exception while checking streams." in caplog.text
 
 
 @pytest.mark.promise("watch.limits")

@@ -9,8 +9,10 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
-from service.market.series import Days, read_days
-from service.market.sources.coingecko import Cap
+from service.market.samples import Sample
+from service.market.series import ClosedDays, read_days
+from service.market.sources.coingecko import PastCap
+from service.market.symbols import canonical
 from service.storage.database import Database
 from service.table import history as history_module
 from service.table.daily import ClosesTable, CoinDays, DailyHistory, PastBar, PastState, PastVerdict
@@ -28,18 +30,18 @@ async def daily(world: World) -> DailyHistory:
 
 @pytest.mark.promise("history.closes")
 async def test_bars_and_closes_are_the_stored_ones(world: World, daily: DailyHistory) -> None:
-    assert daily.symbols == ["BTC", "ETH", "KPEPE", "SOL", "YOUNG"]
+    assert daily.symbols == ["BTC", "ETH", "PEPE", "SOL", "YOUNG"]
     assert daily.listed == set(daily.symbols)
     assert (daily.first_ms, daily.last_ms) == ((LAST - DAYS + 1) * DAY_MS, LAST * DAY_MS)
     for coin in COINS:
-        rows, symbol = days_of(coin), coin.upper()
+        rows, symbol = days_of(coin), canonical(coin)
         assert daily.bars(symbol) == [PastBar(row[0], row[1], row[2], row[3], row[4], row[4]) for row in rows]
         assert daily.first_day_ms(symbol) == rows[0][0]
     window = daily.closes((LAST - 11) * DAY_MS, END)
     assert window.days == [day * DAY_MS for day in range(LAST - 11, LAST + 1)]
     for coin in COINS:
         known = {row[0]: row[4] for row in days_of(coin)}
-        assert window.closes[coin.upper()] == [known.get(day_ms) for day_ms in window.days]
+        assert window.closes[canonical(coin)] == [known.get(day_ms) for day_ms in window.days]
     assert window.closes["YOUNG"][:2] == [None, None]
 
 
@@ -111,10 +113,10 @@ async def test_a_past_state_does_not_depend_on_later_bars(
         assert daily.market_regime(at_ms) == cut.market_regime(at_ms)
 
 
-def _until(days: Days, day: int) -> Days:
-    bars = {coin: [bar for bar in rows if bar[0] <= day] for coin, rows in days.bars.items()}
+def _until(days: ClosedDays, day: int) -> ClosedDays:
+    bars = {coin: rows.before((day + 1) * DAY_MS) for coin, rows in days.bars.items()}
     funding = {coin: [paid for paid in rows if paid[0] <= day] for coin, rows in days.funding.items()}
-    return Days(days.origin, days.coins, {coin: rows for coin, rows in bars.items() if rows}, funding)
+    return ClosedDays(days.origin, days.coins, {coin: rows for coin, rows in bars.items() if rows}, funding)
 
 
 async def test_a_run_begins_with_the_first_day_of_its_state(daily: DailyHistory) -> None:
@@ -175,7 +177,7 @@ async def test_a_past_verdict_is_judged_from_stored_inputs_where_there_are_any(
 ) -> None:
     now_ms = world.clock.now_ms()
     assert await world.history.verdict("SOL", now_ms) == daily.verdict("SOL", now_ms)
-    await world.inputs.record(world.origin, now_ms, await world.observer.observe_all())
+    await world.inputs.record(world.origin, now_ms, await world.observer.collect_all())
     row = world.row("SOL")
     for later_ms in (0, 30 * 60_000):
         assert await world.history.verdict("SOL", now_ms + later_ms) == (now_ms, row.verdict, row.score, True)
@@ -206,6 +208,7 @@ async def test_before_a_day_is_published_history_is_not_available(database: Data
 
 
 async def test_a_published_day_is_read_before_anybody_asks(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert world.history.loaded is None
     await world.history.warm()
 
     def fail(*_: object) -> None:
@@ -213,6 +216,7 @@ async def test_a_published_day_is_read_before_anybody_asks(world: World, monkeyp
 
     monkeypatch.setattr(history_module, "read_days", fail)
     assert (await world.history.daily()).last_ms == LAST * DAY_MS
+    assert world.history.loaded is await world.history.daily()
 
 
 async def test_days_of_another_history_are_not_given(world: World) -> None:
@@ -263,8 +267,14 @@ async def test_funding_is_the_mean_of_its_payments_weighed_by_hours(world: World
     assert (await world.history.funding("BTC", 0, rows[0][0] - 1)).mean_apr is None
 
 
+async def test_open_interest_is_that_of_the_samples(world: World) -> None:
+    await world.market.samples.put(world.origin, END, [Sample("BTC", 3e9, 1.0)])
+    assert await world.history.open_interest("BTC", [END, END + HOUR_MS]) == {END: 3e9}
+    assert await world.history.open_interest("NOPE", [END]) == {}
+
+
 async def test_market_caps_are_those_of_the_window(world: World) -> None:
-    caps = [Cap(END - hours * HOUR_MS, 1e9 * hours, 1e6) for hours in (3, 2, 1)]
+    caps = [PastCap(END - hours * HOUR_MS, 1e9 * hours, 1e6) for hours in (3, 2, 1)]
     await world.caps.put(world.origin, "btc", caps, END)
     assert await world.history.market_caps("BTC", END - 3 * HOUR_MS, END - HOUR_MS) == caps[:2]
     assert await world.history.market_caps("YOUNG", 0, END) == []
@@ -278,10 +288,10 @@ async def test_a_delisted_coin_keeps_its_past_and_a_listed_one_goes_before_it(wo
     daily = await asyncio.to_thread(recompute_days, days, world.told.breadth)
     assert daily.listed == {"BTC", "ETH", "SOL"}
     assert len(daily.bars("SOL")) == DAYS
-    assert len(daily.bars("KPEPE")) == DAYS
+    assert len(daily.bars("PEPE")) == DAYS
     assert sorted(daily.closes(END - DAY_MS, END).closes) == ["BTC", "ETH", "SOL"]
     assert len(await world.history.hourly("SOL", 0)) == 48
-    assert len(await world.history.hourly("KPEPE", 0)) == 48
+    assert len(await world.history.hourly("PEPE", 0)) == 48
 
 
 def test_a_day_that_is_not_known_does_not_end_a_run() -> None:

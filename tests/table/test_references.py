@@ -2,7 +2,7 @@
 
 from service.clock import DAY_MS, HOUR_MS
 from service.storage.database import Database
-from service.table.references import Reference, References
+from service.table.references import CoinCloses, ReferenceCloses
 from tests.fakes.clock import FakeClock
 from tests.table.world import COINS, LAST, World, days_of, hours_of, midnight
 
@@ -12,7 +12,7 @@ async def test_closes_are_those_of_the_newest_hour_and_of_the_7th_and_30th_day_b
     newest_ms = world.clock.now_ms()
     for coin in COINS:
         closes = {row[0] // DAY_MS: row[4] for row in days_of(coin)}
-        assert world.references.now[coin] == Reference(
+        assert world.references.now[coin] == CoinCloses(
             newest_ms,
             hours_of(coin, newest_ms)[-1].close,
             midnight(LAST),
@@ -26,7 +26,7 @@ async def test_without_bars_there_are_no_closes_and_no_changes(database: Databas
     made = World(database, clock)
     await made.store.claim(made.origin)
     await made.list_coins("BTC")
-    references = References(database)
+    references = ReferenceCloses(database)
     await references.refresh()
-    assert references.now == {"BTC": Reference()}
+    assert references.now == {"BTC": CoinCloses()}
     assert references.now["BTC"].changes(100.0) == (None, None, None)

@@ -7,17 +7,19 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from service.errors import ServiceError
-from service.market.momentum import Momenta
-from service.market.observed import Failure, Quote, Quotes
-from service.market.plausibility_rules import Reason
-from service.market.quarantine import Quarantined, Report
-from service.verdict.grading import Grader
+from service.market.models import Quote, Quotes
+from service.market.momentum import MomentumTable
+from service.market.plausibility.quarantine import QuarantinedValue, QuarantineReport
+from service.market.plausibility.rules import RejectReason
+from service.market.symbols import canonical
+from service.storage.documents import FetchFailure
+from service.verdict.grading import CoinGrader
 from service.wire.coins import CoinRow
 from service.wire.market import Historical
 from service.wire.queries import HistoricalQuery
 from tests.table.world import COINS, LAST, World, midnight
 
-SYMBOLS = [coin.upper() for coin in COINS]
+SYMBOLS = [canonical(coin) for coin in COINS]
 
 
 async def single(world: World, symbol: str) -> dict[str, Any]:
@@ -66,11 +68,11 @@ async def agrees(world: World) -> None:
 @pytest.mark.promise("coins.payload", "coins.agree", "coins.changes")
 async def test_every_row_says_what_the_routes_of_its_coin_say(world: World) -> None:
     await agrees(world)
-    btc, pepe, young = world.row("BTC"), world.row("KPEPE"), world.row("YOUNG")
+    btc, pepe, young = world.row("BTC"), world.row("PEPE"), world.row("YOUNG")
     assert (btc.name, btc.rank, btc.categories) == ("Bitcoin", 1, ["Layer 1 (L1)"])
     assert btc.stale_fields == []
     assert world.row("SOL").categories == ["Layer 1 (L1)", "Meme"]
-    assert (pepe.name, pepe.rank, pepe.market_cap, pepe.categories) == ("1000 Pepe", None, None, ["Meme"])
+    assert (pepe.name, pepe.rank, pepe.market_cap, pepe.categories) == ("Pepe", None, None, ["Meme"])
     assert (young.name, young.rank, young.categories, young.change_30d) == (None, None, None, None)
     assert [row.rank for row in world.table.rows().values()] == [1, 2, 3, None, None]
 
@@ -113,15 +115,15 @@ async def test_rows_agree_with_the_routes_while_everything_grows_old(world: Worl
 
 async def test_rows_agree_with_the_routes_when_prices_are_missed(world: World) -> None:
     now_ms = world.clock.now_ms()
-    await world.store.put_failure(Failure(now_ms, 500, "down"))
+    await world.store.put_failure(FetchFailure(now_ms, 500, "down"))
     await world.follow()
     await agrees(world)
     assert {"price", "change_1h", "change_24h", "volume_24h_usd"} <= set(world.row("BTC").stale_fields)
 
 
 async def test_rows_agree_with_the_routes_while_little_is_known(world: World) -> None:
-    await world.momenta.put(world.origin, Momenta({}), world.clock.now_ms())
-    await world.moods.fail(Failure(world.clock.now_ms(), 500, "down"))
+    await world.momenta.put(world.origin, MomentumTable({}), world.clock.now_ms())
+    await world.moods.fail(FetchFailure(world.clock.now_ms(), 500, "down"))
     await agrees(world)
     assert "sentiment_stance" in world.row("BTC").stale_fields
 
@@ -129,7 +131,7 @@ async def test_rows_agree_with_the_routes_while_little_is_known(world: World) ->
 async def test_a_coin_with_funding_alone_has_no_price_and_no_verdict(world: World) -> None:
     now_ms = world.clock.now_ms()
     world.clock.at_ms += 11 * MINUTE_MS
-    funding = [Quote(coin, coin.upper(), 1e6, None, None, 0.0000125, now_ms + 11 * MINUTE_MS) for coin in COINS]
+    funding = [Quote(coin, canonical(coin), 1e6, None, None, 0.0000125, now_ms + 11 * MINUTE_MS) for coin in COINS]
     await world.store.put_quotes(world.origin, Quotes(now_ms + 11 * MINUTE_MS, funding))
     await world.follow()
     row = world.row("BTC")
@@ -147,7 +149,7 @@ async def test_without_prices_and_funding_a_row_has_what_is_left(world: World) -
 
 async def test_without_conclusions_there_is_no_regime(world: World) -> None:
     empty = msgspec.structs.replace(world.told, regime=None, confidence=[])
-    await world.drawer.put(world.origin, empty, world.told.through_ms)
+    await world.document.put(world.origin, empty, world.told.through_ms)
     assert world.row("BTC").regime is None
     assert {"regime", "verdict", "score"} <= set(world.row("BTC").stale_fields)
     await agrees(world)
@@ -155,10 +157,10 @@ async def test_without_conclusions_there_is_no_regime(world: World) -> None:
 
 async def test_what_is_held_back_is_named_with_the_coin_it_belongs_to(world: World) -> None:
     held = [
-        Quarantined("hyperliquid", "SOL", field, Reason.PRICE_IMPOSSIBLE, 0)
+        QuarantinedValue("hyperliquid", "SOL", field, RejectReason.PRICE_IMPOSSIBLE, 0)
         for field in ("previous", "volume", "interest")
     ]
-    await world.quarantine.put(world.origin, Report(held), world.clock.now_ms())
+    await world.quarantine.put(world.origin, QuarantineReport(held), world.clock.now_ms())
     named = {"change_24h", "volume_24h_usd", "open_interest_usd"}
     assert named <= set(world.row("SOL").stale_fields)
     assert not {"volume_24h_usd"} & set(world.row("BTC").stale_fields)
@@ -184,7 +186,7 @@ async def test_grades_that_are_cached_are_forgotten_when_there_are_too_many(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.verdict.grading._MOST_CACHED", 1)
-    grader, view = Grader(world.clock, world.market), world.coins.view()
+    grader, view = CoinGrader(world.clock, world.market), world.coins.view()
     for symbol in ("BTC", "SOL", "BTC"):
         grade, _ = grader.grade(view[symbol], world.sentiment.mood(symbol), is_price_stale=False, is_chart_stale=False)
         assert (grade.verdict, grade.score) == (world.row(symbol).verdict, world.row(symbol).score)

@@ -2,41 +2,43 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.alerts.desk import AlertDesk
+from service.market.alerts.service import AlertService
 from service.market.alerts.store import AlertStore
-from service.market.categories.caps import CapStore, PastCaps
-from service.market.categories.desk import CategoryDesk
-from service.market.categories.gecko import (
+from service.market.categories.documents import (
+    CapStore,
     GeckoCategories,
     GeckoCoins,
-    GeckoDrawers,
+    GeckoDocuments,
     GeckoMembers,
     Membership,
+    PastCaps,
     known_coins,
+    largest_coins,
 )
-from service.market.historical import HistoricalDesk
-from service.market.momentum import MOMENTUM, Momenta, Momentum, MomentumDesk
-from service.market.observed import Bar, PaymentRow, Quote, Quotes, Row
-from service.market.quarantine import QUARANTINE, Report
-from service.market.room import Market
+from service.market.categories.service import CategoryService
+from service.market.factory import MarketData
+from service.market.historical import HistoricalService
+from service.market.models import Bar, PaymentRow, Quote, Quotes, Row
+from service.market.momentum import MOMENTUM, Momentum, MomentumService, MomentumTable
+from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
 from service.market.samples import SampleStore
-from service.market.sources.coingecko import GeckoCategory, GeckoCoin
-from service.sentiment.desk import SentimentDesk
-from service.sentiment.mood import CoinMood
-from service.sentiment.mood import Conclusions as Moods
+from service.market.sources.coingecko import CoinGecko, GeckoCategory, GeckoCoin
+from service.market.symbols import canonical
+from service.sentiment.aggregation import CoinMood
+from service.sentiment.aggregation import Conclusions as Moods
+from service.sentiment.service import SentimentService
 from service.storage.database import Database
 from service.table.coins import CoinTable
 from service.table.history import CoinHistory
-from service.table.references import References
-from service.verdict.desk import VerdictDesk
-from service.verdict.fanout import Observer
+from service.table.references import ReferenceCloses
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import Ledger
 from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
-from service.verdict.sources import open_sources
+from service.verdict.service import VerdictService
+from service.verdict.sources import InputCollector, create_sources
 from service.wire.coins import CoinRow, CoinsQuery, SelectedCoins
 from service.wire.coins import Coins as Page
 from service.wire.cursor import Cursors
@@ -76,50 +78,58 @@ class World(Leader):
 
     def __init__(self, database: Database, clock: FakeClock) -> None:
         super().__init__(database, clock)
-        self.momenta = self.shelf.drawer(MOMENTUM, Momenta)
-        self.gecko = GeckoDrawers.on(self.shelf)
-        self.quarantine = self.shelf.drawer(QUARANTINE, Report)
-        self.moods = self.shelf.drawer("sentiment.conclusions", Moods)
+        self.momenta = self.document_store.document(MOMENTUM, MomentumTable)
+        self.gecko = GeckoDocuments.on(self.document_store)
+        self.quarantine = self.document_store.document(QUARANTINE, QuarantineReport)
+        self.moods = self.document_store.document("sentiment.conclusions", Moods)
         self.caps, cursors = CapStore(database), Cursors(bytes(32))
 
         def origin() -> str:
             return self.origin
 
         def worth() -> Mapping[str, GeckoCoin]:
-            return known_coins(self.gecko.coins.now)
+            return known_coins(self.gecko.coins.current)
 
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in worth().items()})
-        self.market = Market(
+        self.market = MarketData(
             coins=self.coins,
             breadth=self.breadth,
             regimes=self.regimes,
-            historical=HistoricalDesk(clock, database, self.coins, SampleStore(database), past, worth, series_loading),
-            categories=CategoryDesk(clock, self.gecko, self.coins.view, calls_wait_s),
-            alerts=AlertDesk(AlertStore(database), cursors, self.coins, series_loading),
-            momentum=MomentumDesk(self.momenta),
-            conclusions=self.drawer,
+            historical=HistoricalService(
+                clock, database, self.coins, SampleStore(database), past, worth, series_loading
+            ),
+            categories=CategoryService(clock, self.gecko, self.coins.view, calls_wait_s),
+            alerts=AlertService(AlertStore(database), cursors, self.coins, series_loading),
+            momentum=MomentumService(self.momenta),
+            daily_report=self.document,
+            trend_runs=self.runs,
             quarantine=self.quarantine,
             store=self.store,
             past_caps=past,
-            worth=worth,
-            known=asyncio.Event(),
-            loaded=asyncio.Event(),
-            paid=asyncio.Event(),
-            summed=asyncio.Event(),
-            members=asyncio.Event(),
-            days=asyncio.Event(),
-            recorded=False,
+            samples=SampleStore(database),
+            gecko_coins=worth,
+            gecko_largest=lambda: largest_coins(self.gecko.largest.current),
+            gecko=cast(CoinGecko, None),
+            prices_known=asyncio.Event(),
+            series_loaded=asyncio.Event(),
+            funding_loaded=asyncio.Event(),
+            momentum_ready=asyncio.Event(),
+            members_changed=asyncio.Event(),
+            daily_bars_loaded=asyncio.Event(),
+            is_recorded=False,
             readiness=self.coins.readiness,
-            filling=dict,
+            load_progress=dict,
         )
-        self.sentiment = SentimentDesk(clock, self.moods, self.market.categories.find, category_loading)
-        self.observer = Observer(clock, open_sources(clock, self.market, self.sentiment), self.coins)
+        self.sentiment = SentimentService(clock, self.moods, self.market.categories.find, category_loading)
+        self.observer = InputCollector(clock, create_sources(clock, self.market, self.sentiment), self.coins)
         scorecards = Scorecards(
-            self.shelf.drawer(SCORECARD, Scorecard), self.shelf.drawer(BACKTEST, Scorecard), lambda: self.origin
+            self.document_store.document(SCORECARD, Scorecard),
+            self.document_store.document(BACKTEST, Scorecard),
+            lambda: self.origin,
         )
         self.inputs = InputStore(database)
-        self.verdict = VerdictDesk(clock, self.coins, self.observer, self.inputs, Ledger(database), scorecards)
-        self.references = References(database)
+        self.verdict = VerdictService(clock, self.coins, self.observer, self.inputs, Ledger(database), scorecards)
+        self.references = ReferenceCloses(database)
         self.table = CoinTable(clock, self.market, self.sentiment, self.references, cursors)
         self.history = CoinHistory(clock, database, self.market, self.verdict, lambda: self.origin)
 
@@ -136,9 +146,9 @@ class World(Leader):
         await self.round(asked=True)
         await self.momenta.put(
             self.origin,
-            Momenta(
+            MomentumTable(
                 {
-                    coin.upper(): Momentum(now_ms - HOUR_MS, 10.95 + 20 * place, 10.95, 50.0, 700)
+                    canonical(coin): Momentum(now_ms - HOUR_MS, 10.95 + 20 * place, 10.95, 50.0, 700)
                     for place, coin in enumerate(COINS)
                     if coin != "YOUNG"
                 }
@@ -152,7 +162,7 @@ class World(Leader):
     async def quote(self, at_ms: int) -> None:
         """Let the venue show all coins at an instant."""
         quotes = [
-            Quote(coin, coin.upper(), 1e6 * (place + 1), 100.0 + place, at_ms, 0.0000125, at_ms, 1e4, 98.0)
+            Quote(coin, canonical(coin), 1e6 * (place + 1), 100.0 + place, at_ms, 0.0000125, at_ms, 1e4, 98.0)
             for place, coin in enumerate(COINS)
         ]
         await show_only(self.store, self.origin, at_ms, quotes)
@@ -160,14 +170,14 @@ class World(Leader):
 
     async def quote_one(self, coin: str, at_ms: int) -> None:
         """Set what the venue reports for one coin."""
-        quote = Quote(coin, coin.upper(), 1e6, 100.0, at_ms, 0.0000125, at_ms, 1e4, 98.0)
+        quote = Quote(coin, canonical(coin), 1e6, 100.0, at_ms, 0.0000125, at_ms, 1e4, 98.0)
         await self.store.put_quotes(self.origin, Quotes(at_ms, [quote]))
         await self.follow()
 
     async def know(self, seen_ms: int) -> None:
         """Let CoinGecko have shown its coins and categories."""
-        coins = {
-            coin.upper(): GeckoCoin(coin.lower(), coin.upper(), name, 100.0, CAPS[coin], 1e9, seen_ms)
+        coins: dict[str, GeckoCoin] = {
+            canonical(coin): GeckoCoin(coin.lower(), canonical(coin), name, 100.0, CAPS[coin], 1e9, seen_ms)
             for coin, name in TITLES.items()
         }
         await self.gecko.coins.put(self.origin, GeckoCoins(coins), seen_ms)
@@ -185,8 +195,12 @@ class World(Leader):
 
     async def feel(self, stances: Mapping[str, Stance], at_ms: int) -> None:
         """Let coins have these stances."""
-        moods = {coin: CoinMood(stance, f"{coin} is {stance}.", 0.1) for coin, stance in stances.items()}
-        await self.moods.put(self.origin, Moods(None, at_ms, None, "", moods, {}), at_ms)
+        moods = {coin: CoinMood(stance, f"{coin} is {stance}.", 0.1, None, 1, None) for coin, stance in stances.items()}
+        await self.moods.put(
+            self.origin,
+            Moods(None, at_ms, None, "", moods, {}, CoinMood("neutral", "Neutral.", 0.0, None, 1, None), {}),
+            at_ms,
+        )
 
     def page(self, **asked: object) -> Page:
         """A page of whole rows."""

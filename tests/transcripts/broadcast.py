@@ -1,4 +1,4 @@
-"""A few feeds on a small web, moved by hand, and the room's parts over a real visitor and a real store."""
+"""A few feeds on a small web, moved by hand, and the room's parts over a real fetcher and a real store."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -8,22 +8,23 @@ from typing import NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
+from service.sentiment.matcher import Known
 from service.storage.database import Database, open_database
-from service.transcripts.desk import TranscriptDesk
+from service.transcripts.feed_reader import FeedReader
 from service.transcripts.pages import TranscriptPages
-from service.transcripts.reading import FeedReader
-from service.transcripts.refresh import Market, TranscriptRefresh
-from service.transcripts.sources import Source
+from service.transcripts.refresh import KnownMarket, TranscriptRefresh
+from service.transcripts.service import TranscriptService
+from service.transcripts.sources import FeedSource
 from service.transcripts.store import TranscriptStore
 from service.transcripts.youtube import Captions
-from service.upstream.http_date import http_date
+from service.upstream.responses import http_date
 from service.wire.cursor import Cursors
 from service.wire.transcripts import Highlights, TranscriptSource, TranscriptSources, TranscriptsQuery
 from tests.fakes.clock import START_MS, FakeClock
 from tests.upstream.web import Web, open_web
 
-ALPHA = Source("alpha", "Alpha", "podcast", "https://alpha.example/rss", "en")
-BETA = Source("beta", "Beta", "podcast", "https://beta.example/rss")
+ALPHA = FeedSource("alpha", "Alpha", "podcast", "https://alpha.example/rss", "en")
+BETA = FeedSource("beta", "Beta", "podcast", "https://beta.example/rss")
 PODCAST = "https://podcastindex.org/namespace/1.0"
 SOLANA = "Solana soars after the upgrade and everybody who held it is very happy about that."
 BITCOIN = "Bitcoin crashes hard while the Federal Reserve hikes interest rates once more."
@@ -80,17 +81,20 @@ class Room:
         self.sources = [ALPHA, BETA]
         self.store = TranscriptStore(database)
         self.pages = TranscriptPages(database)
-        self.reader = FeedReader(web.visitor, captions)
+        self.reader = FeedReader(web.fetcher, captions)
         self.refresh = self.another_refresh()
 
     def another_refresh(self) -> TranscriptRefresh:
         """As after a start."""
-        market = Market(lambda: self.origin, lambda: self.titles, lambda: self.categories)
+        market = KnownMarket(lambda: self.origin, self.coins, lambda: self.categories)
         return TranscriptRefresh(self.clock, self.store, self.reader, self.sources, market)
 
+    def coins(self) -> list[Known]:
+        return [Known(symbol, title) for symbol, title in self.titles.items()]
+
     @property
-    def desk(self) -> TranscriptDesk:
-        return TranscriptDesk(
+    def desk(self) -> TranscriptService:
+        return TranscriptService(
             self.clock, self.pages, Cursors(bytes(32)), self.sources, self.find_coin, self.find_sector
         )
 
@@ -104,7 +108,7 @@ class Room:
             raise ServiceError("UNKNOWN_CATEGORY", f"no category {name!r}", details={"candidates": []})
         return name
 
-    def publish(self, source: Source, *episodes: Episode) -> None:
+    def publish(self, source: FeedSource, *episodes: Episode) -> None:
         """Have a feed hold these episodes."""
         self.web.put(source.url.removeprefix("https://"), rss(*episodes))
 
@@ -136,4 +140,4 @@ def episode(number: int, transcript: tuple[str, ...], days_ago: float = 1.0, enc
 @asynccontextmanager
 async def open_room(folder: Path, clock: FakeClock, *, captions: bool = False) -> AsyncIterator[Room]:
     async with open_web(clock) as web, open_database(folder / "verdict.db", clock) as database:
-        yield Room(web, database, clock, Captions(web.visitor) if captions else None)
+        yield Room(web, database, clock, Captions(web.fetcher) if captions else None)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from fixtures.coins import CATEGORIES, COINS
+from service.market.symbols import canonical
 from service.sentiment.matcher import Known
 from tests.sentiment.labelled import rows
 
@@ -83,7 +84,7 @@ def _tags(cell: str) -> frozenset[str]:
 
 def known() -> list[Known]:
     """The coins the labels were written against."""
-    return [Known(coin.name.upper(), coin.title) for coin in COINS]
+    return [Known(canonical(coin.name), coin.title) for coin in COINS]
 
 
 def categories() -> list[str]:

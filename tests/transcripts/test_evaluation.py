@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from fixtures.coins import CATEGORIES, COINS
+from service.market.symbols import canonical
 from service.wire.transcripts import MACRO
 from tests.transcripts.evaluate import TUNED, main, ours
 from tests.transcripts.evaluation import HALVES, PRACTICE, STRANGER, Counts, Labelled, Miss, judge, segments
@@ -36,7 +37,7 @@ def test_nobody_chose_which_half_a_piece_is_in() -> None:
 
 def test_labels_are_names_that_the_service_knows_and_every_topic_is_among_them() -> None:
     labelled = [segment for half in (*HALVES, PRACTICE, STRANGER) for segment in segments(half)]
-    assert set().union(*(segment.coins for segment in labelled)) <= {coin.name.upper() for coin in COINS}
+    assert set().union(*(segment.coins for segment in labelled)) <= {canonical(coin.name) for coin in COINS}
     assert set().union(*(segment.sectors for segment in labelled)) <= set(CATEGORIES.values())
     assert set().union(*(segment.macro for segment in labelled)) == set(MACRO)
 

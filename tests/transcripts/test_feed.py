@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from service.clock import HOUR_MS, SECOND_MS
 from service.settings import Settings, SettingsError
-from service.transcripts.feed import CAPTIONS, LONGEST_TITLE, MOST_ITEMS, MOST_MARKUP, Link, NotAFeedError, read_feed
-from service.transcripts.sources import FIXTURE, Source, read_sources, sources_of
+from service.transcripts.feed import CAPTIONS, LONGEST_TITLE, MOST_ITEMS, MOST_MARKUP, FeedDecodeError, Link, read_feed
+from service.transcripts.sources import FIXTURE, FeedSource, read_sources, sources_of
 from tests.fakes.clock import START_MS
 from tests.transcripts.broadcast import Episode, rss
 
@@ -149,7 +149,7 @@ def test_the_feed_of_a_channel_gives_its_videos_as_captions_to_be_asked_for() ->
     ids=["empty", "html", "no channel", "no rss", "text", "not UTF-8", "encoding", "entities", "markup"],
 )
 def test_what_is_no_feed_is_refused(body: bytes) -> None:
-    with pytest.raises(NotAFeedError):
+    with pytest.raises(FeedDecodeError):
         read_feed(body, "alpha")
 
 
@@ -185,7 +185,7 @@ def test_depth_and_length_are_read_past_and_of_other_elements_nothing_is_kept(in
 def test_a_tag_so_long_that_reading_it_would_stop_everything_else_is_none_of_a_feed(tag: str) -> None:
     text = rss(Episode("one", transcripts=[VTT]))
     assert len(read(text)) == 1
-    with pytest.raises(NotAFeedError):
+    with pytest.raises(FeedDecodeError):
         read(text.replace("<title>", f"{tag}<title>"))
 
 
@@ -202,7 +202,7 @@ def test_whatever_stands_in_an_item_it_is_read_or_refused(title: str, guid: str,
     text = rss(Episode(guid, title, None, [VTT], link, link)).encode("utf-8", "replace")
     try:
         items = read_feed(text, "alpha")
-    except NotAFeedError:
+    except FeedDecodeError:
         return
     assert all(len(item.title) <= 300 and len(item.key) == 24 for item in items)
 
@@ -227,8 +227,8 @@ def test_the_operators_list_is_read(tmp_path: Path) -> None:
     path = tmp_path / "feeds.toml"
     path.write_text(LISTED)
     assert read_sources(path) == (
-        Source("alpha", "Alpha <b>", "podcast", "https://alpha.example/rss", "en-GB"),
-        Source("tube", "Tube", "video", "https://www.youtube.com/feeds/videos.xml?channel_id=UC1"),
+        FeedSource("alpha", "Alpha <b>", "podcast", "https://alpha.example/rss", "en-GB"),
+        FeedSource("tube", "Tube", "video", "https://www.youtube.com/feeds/videos.xml?channel_id=UC1"),
     )
 
 

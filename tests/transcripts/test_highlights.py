@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.sentiment.scoring import scorer
+from service.sentiment.scoring import lexicon_scorer
 from service.transcripts.highlights import LONGEST, MOST, SHORTEST, Passage, choose, outlook
 from service.transcripts.sentences import Sentence
 from service.transcripts.tagging import Tagger
@@ -19,12 +19,12 @@ def sentences(*texts: str, speaker: str | None = "Ann") -> list[Sentence]:
 
 
 def quotes(*texts: str) -> list[str]:
-    return [one.quote for one in choose(sentences(*texts), TAGGER, scorer())]
+    return [one.quote for one in choose(sentences(*texts), TAGGER, lexicon_scorer())]
 
 
 def test_a_passage_tells_where_who_what_and_how_it_sounds() -> None:
     told = [Sentence(1_000, "Ann", FILLER), Sentence(7_000, "Bob", "I'm very bullish on Solana, and the CPI helps it.")]
-    (passage,) = choose(told, TAGGER, scorer())
+    (passage,) = choose(told, TAGGER, lexicon_scorer())
     assert (passage.start_ms, passage.speaker, passage.quote) == (7_000, "Bob", told[1].text)
     assert (passage.tags.coins, passage.tags.macro) == (("SOL",), ("inflation",))
     assert passage.score > 0.2
@@ -42,7 +42,7 @@ def test_a_short_sentence_is_told_with_what_follows_it_and_never_alone() -> None
 
 def test_a_passage_ends_where_somebody_else_speaks() -> None:
     told = [*sentences("Bitcoin is up, Bitcoin is up, and it's Bitcoin."), *sentences("Solana is up.", speaker="Bob")]
-    assert [one.quote for one in choose(told, TAGGER, scorer())] == [told[0].text]
+    assert [one.quote for one in choose(told, TAGGER, lexicon_scorer())] == [told[0].text]
 
 
 def test_a_passage_is_no_longer_than_what_is_quoted() -> None:
@@ -88,16 +88,16 @@ def test_greetings_sponsors_and_housekeeping_are_no_highlights(chatter: str) -> 
     ],
 )
 def test_a_passage_weighs_what_the_published_rule_says(quote: str, weight: float) -> None:
-    (passage,) = choose(sentences(quote), TAGGER, scorer())
+    (passage,) = choose(sentences(quote), TAGGER, lexicon_scorer())
     assert passage.weight == pytest.approx(weight + 2 * abs(passage.score), abs=1e-4)
 
 
 def test_a_clear_lean_weighs_double_and_an_idle_sentence_costs() -> None:
     clear = "I am very bullish on Bitcoin and it is great."
-    (passage,) = choose(sentences(clear), TAGGER, scorer())
+    (passage,) = choose(sentences(clear), TAGGER, lexicon_scorer())
     assert passage.score > 0.5
     assert passage.weight == pytest.approx(2 + 2 * passage.score, abs=1e-4)
-    (short,) = choose(sentences("Bitcoin it is.", FILLER), TAGGER, scorer())
+    (short,) = choose(sentences("Bitcoin it is.", FILLER), TAGGER, lexicon_scorer())
     assert short.weight == pytest.approx(2 - 1.5 + 2 * abs(short.score), abs=1e-4)
 
 
@@ -117,7 +117,7 @@ def test_of_equal_ones_the_earliest_comes_first_and_nothing_is_told_twice() -> N
     same = "I looked at what Bitcoin was doing over there."
     other = "I looked at what Solana was doing over there."
     assert quotes(same, FILLER, FILLER, other, FILLER, FILLER, same) == [same, other]
-    assert [one.start_ms for one in choose(sentences(same, FILLER, same), TAGGER, scorer())] == [0]
+    assert [one.start_ms for one in choose(sentences(same, FILLER, same), TAGGER, lexicon_scorer())] == [0]
 
 
 def test_an_episode_has_no_more_than_twelve() -> None:
@@ -156,7 +156,7 @@ def test_whatever_is_said_highlights_are_apart_tagged_and_of_quotable_length(
     said: list[tuple[str | None, str]],
 ) -> None:
     told = [Sentence(at * 1_000, speaker, text) for at, (speaker, text) in enumerate(said)]
-    chosen = choose(told, TAGGER, scorer())
+    chosen = choose(told, TAGGER, lexicon_scorer())
     assert [one.weight for one in chosen] == sorted((one.weight for one in chosen), reverse=True)
     assert len({one.quote for one in chosen}) == len(chosen) <= MOST
     taken: set[int] = set()

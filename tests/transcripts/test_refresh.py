@@ -15,7 +15,7 @@ from service.transcripts.refresh import MOST_NEW, MOST_TAGGED
 from service.transcripts.segment import Segment
 from service.transcripts.sentences import Sentence
 from service.transcripts.sentences import merge as honest
-from service.transcripts.sources import Source
+from service.transcripts.sources import FeedSource
 from service.transcripts.store import MOST_ATTEMPTS, NEW_MS
 from service.transcripts.tagging import Tagger
 from service.wire.transcripts import TranscriptsQuery
@@ -81,7 +81,7 @@ async def test_a_feed_is_asked_for_what_has_changed_and_an_unchanged_one_is_as_f
 async def test_a_feed_that_has_moved_is_asked_for_at_once_and_whole(room: Room) -> None:
     room.web.pages["alpha.example/rss"] = faults.answer(200, _EMPTY, ETag='"v1"')
     await room.refresh.round()
-    moved = Source(ALPHA.id, ALPHA.name, ALPHA.kind, "https://moved.example/rss")
+    moved = FeedSource(ALPHA.id, ALPHA.name, ALPHA.kind, "https://moved.example/rss")
     room.sources = [moved, BETA]
     room.web.pages["moved.example/rss"] = faults.answer(500)
     await room.another_refresh().round()

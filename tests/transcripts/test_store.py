@@ -6,19 +6,19 @@ from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS
 from service.transcripts import store as module
-from service.transcripts.feed import Item, Link
+from service.transcripts.feed import FeedItem, Link
 from service.transcripts.sentences import Sentence
 from service.transcripts.store import (
     KEPT_MS,
     MOST_ATTEMPTS,
     MOST_HIGHLIGHTS,
     Episode,
-    Reading,
     Said,
     SourceState,
+    StoredTranscript,
     TranscriptStore,
 )
-from service.upstream.visitor import UNSEEN, Validators
+from service.upstream.feed_fetcher import UNSEEN, Validators
 from service.wire.transcripts import TranscriptsQuery
 from tests.fakes.clock import START_MS, FakeClock
 from tests.transcripts.broadcast import ALPHA, BETA, BITCOIN, MEMES, SOLANA, Room, episode
@@ -35,16 +35,16 @@ def state(source: str = "alpha", **more: object) -> SourceState:
     return SourceState(source, **(known | more))  # type: ignore[arg-type]
 
 
-def item(key: str, at_ms: int | None = START_MS - HOUR_MS, enclosure: str | None = None) -> Item:
-    return Item(key, enclosure, f"'{key}'; DROP TABLE transcript_episodes", None, at_ms, (LINK,))
+def item(key: str, at_ms: int | None = START_MS - HOUR_MS, enclosure: str | None = None) -> FeedItem:
+    return FeedItem(key, enclosure, f"'{key}'; DROP TABLE transcript_episodes", None, at_ms, (LINK,))
 
 
 def said(number: int = 0) -> Said:
     return Said(f"id{number}", number * 1_000, "Ann", f"Quote {number}", ("BTC",), ("Meme",), ("rates",), "bullish")
 
 
-def reading(digest: str, count: int = 1) -> Reading:
-    return Reading(digest, [Sentence(0, "Ann", digest)], "tags", [said(number) for number in range(count)])
+def reading(digest: str, count: int = 1) -> StoredTranscript:
+    return StoredTranscript(digest, [Sentence(0, "Ann", digest)], "tags", [said(number) for number in range(count)])
 
 
 async def rows(store: TranscriptStore, sql: str) -> list[tuple[object, ...]]:
@@ -226,7 +226,7 @@ async def test_pages_hold_everything_once_the_newest_episodes_first(
     pending = {one.episode: one for one in await room.store.pending("test", "alpha", now_ms, 99)}
     for number, (key, one) in enumerate(sorted(pending.items())):
         passages = [said(number * 100 + rank) for rank in range(counts[number])]
-        await room.store.keep(key, Reading(str(key), [], "tags", passages), one.published_ms)
+        await room.store.keep(key, StoredTranscript(str(key), [], "tags", passages), one.published_ms)
     await room.store.tell("test", ["alpha"], now_ms)
     expected = [
         f"Quote {number * 100 + rank}"

@@ -14,7 +14,7 @@ from service.transcripts.phrases import Phrases, words_of
 from service.transcripts.sectors import SPOKEN
 from service.transcripts.spoken_coins import SHORT
 from service.transcripts.tagging import Tagger, Tags
-from service.transcripts.topics import Topic, Topics
+from service.transcripts.topics import Topics, TopicWords
 from service.wire.transcripts import MACRO
 from tests.transcripts.evaluation import categories, known
 
@@ -179,12 +179,16 @@ def test_words_part_at_hyphens_and_lose_their_possessive() -> None:
 
 def test_a_topic_is_told_by_company_besides_the_phrase_itself_and_never_among_aliens() -> None:
     topics = Topics(
-        {"t": Topic(said="surely", plain="plainly", alien="alien", faint="faint, friend", company="friend beside")},
+        {
+            "t": TopicWords(
+                said="surely", plain="plainly", alien="alien", faint="faint, friend", company="friend beside"
+            )
+        },
         "not surely",
     )
 
     def told(text: str, *beside: str) -> bool:
-        return bool(topics.told(words_of(text), beside))
+        return bool(topics.find(words_of(text), beside))
 
     assert told("surely alien")
     assert not told("not surely")

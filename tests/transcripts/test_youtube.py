@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from service.transcripts.segment import Segment, UnreadableError
-from service.transcripts.sources import Source
+from service.transcripts.sources import FeedSource
 from service.transcripts.youtube import Captions
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wire.transcripts import TranscriptsQuery
 from tests.fakes.clock import FakeClock
 from tests.transcripts.broadcast import Room, open_room
@@ -18,7 +18,7 @@ from tests.upstream import faults
 PAGE = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 PLAYER = "www.youtube.com/youtubei/v1/player"
 TEXT = "www.youtube.com/api/timedtext"
-CHANNEL = Source("tube", "Tube", "video", "https://www.youtube.com/feeds/videos.xml?channel_id=UC1", "en")
+CHANNEL = FeedSource("tube", "Tube", "video", "https://www.youtube.com/feeds/videos.xml?channel_id=UC1", "en")
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xmlns:yt="http://www.youtube.com/xml/schemas/2015"><entry>
 <yt:videoId>dQw4w9WgXcQ</yt:videoId><title>Live</title><published>2025-07-25T11:00:00+00:00</published></entry></feed>"""
 SHOWN = {
@@ -55,7 +55,7 @@ async def room(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Room]:
 
 
 async def test_captions_that_people_wrote_are_read_in_the_language_that_is_wanted(room: Room) -> None:
-    segments = await Captions(room.web.visitor).read(PAGE, None)
+    segments = await Captions(room.web.fetcher).read(PAGE, None)
     assert segments == [
         Segment(1200, 3200, None, "Solana soars again."),
         Segment(3200, 3200, None, "It is red"),
@@ -66,7 +66,7 @@ async def test_captions_that_people_wrote_are_read_in_the_language_that_is_wante
 
 async def test_captions_of_a_machine_are_better_than_none(room: Room) -> None:
     room.web.put(PLAYER, player(track("de"), track("en", "asr")))
-    assert len(await Captions(room.web.visitor).read(PAGE, "en-US")) == 2
+    assert len(await Captions(room.web.fetcher).read(PAGE, "en-US")) == 2
 
 
 NO_CAPTIONS = (
@@ -86,7 +86,7 @@ async def test_a_player_that_tells_of_no_captions_is_a_video_that_cannot_be_read
     for told in NO_CAPTIONS:
         room.web.put(PLAYER, told)
         with pytest.raises(UnreadableError):
-            await Captions(room.web.visitor).read(PAGE, "en")
+            await Captions(room.web.fetcher).read(PAGE, "en")
     assert len(room.web.requests) == len(NO_CAPTIONS)
 
 
@@ -95,13 +95,13 @@ async def test_captions_in_another_form_are_not_guessed_at(room: Room) -> None:
     for shown in other:
         room.web.put(TEXT, shown)
         with pytest.raises(UnreadableError):
-            await Captions(room.web.visitor).read(PAGE, "en")
+            await Captions(room.web.fetcher).read(PAGE, "en")
 
 
 async def test_a_host_that_fails_is_an_upstream_that_failed(room: Room) -> None:
     room.web.pages[PLAYER] = faults.answer(429, b"")
     with pytest.raises(UpstreamError):
-        await Captions(room.web.visitor).read(PAGE, "en")
+        await Captions(room.web.fetcher).read(PAGE, "en")
 
 
 async def test_who_opts_in_hears_what_is_said_on_a_channel(room: Room) -> None:

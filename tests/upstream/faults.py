@@ -129,4 +129,4 @@ FAULTS: Mapping[str, Fault] = {
     "redirect": redirect("http://127.0.0.1:1/"),
     "429": too_many("30"),
 }
-"""One of each kind, by the names of `robustness.md`: what every reader of an upstream has to bear."""
+"""One of each kind, by name: what every reader of an upstream has to bear."""

@@ -11,10 +11,10 @@ import pytest
 from service.settings import Secret
 from service.upstream.completions import (
     LONGEST_LINE,
+    ChatMessage,
     Completion,
     CompletionError,
-    Endpoint,
-    Turn,
+    ModelEndpoint,
     open_completions,
 )
 from tests.fakes.clock import FakeClock
@@ -35,7 +35,7 @@ from tests.fakes.model import (
 )
 from tests.upstream import faults
 
-TURNS = (Turn("system", "Rules."), Turn("user", "Data: ½ \u2603"))
+TURNS = (ChatMessage("system", "Rules."), ChatMessage("user", "Data: ½ \u2603"))
 KEY = "a-key-that-is-not-to-be-seen"
 
 
@@ -45,9 +45,9 @@ async def fake() -> AsyncIterator[Model]:
         yield it
 
 
-def endpoint(fake: Model, **changed: Any) -> Endpoint:
+def endpoint(fake: Model, **changed: Any) -> ModelEndpoint:
     named = {"url": fake.url, "model": "small", "key": Secret(KEY), "seconds": 10.0, "tokens": 300, **changed}
-    return Endpoint(**named)
+    return ModelEndpoint(**named)
 
 
 async def complete(fake: Model, **changed: Any) -> Completion:

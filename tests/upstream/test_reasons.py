@@ -20,11 +20,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from service.upstream import socket as sockets
-from service.upstream.guard import NotPublicError
-from service.upstream.outage import Outage
-from service.upstream.reasons import Reason, reason_of
+from service.upstream import websocket as sockets
+from service.upstream.failures import FailureReason, Outage, reason_of
 from service.upstream.session import open_session
+from service.upstream.ssrf_guard import NotPublicError
 from tests.fakes.clock import FakeClock
 from tests.upstream import faults
 from tests.upstream.conftest import OK, Venue, listening
@@ -114,24 +113,24 @@ async def test_a_server_that_speaks_no_tls_is_called_that(venue: Venue) -> None:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (NotPublicError("not a public address"), Reason("connect", "address is not public")),
-        (OSError(errno.ENETUNREACH, "x"), Reason("connect", "network unreachable")),
+        (NotPublicError("not a public address"), FailureReason("connect", "address is not public")),
+        (OSError(errno.ENETUNREACH, "x"), FailureReason("connect", "network unreachable")),
         (
             aiohttp.ClientConnectorError(KEY, OSError(errno.ECONNRESET, "x")),
-            Reason("connect", "connection reset"),
+            FailureReason("connect", "connection reset"),
         ),
-        (aiohttp.ClientConnectionError("x"), Reason("connect", "connection failed (ClientConnectionError)")),
+        (aiohttp.ClientConnectionError("x"), FailureReason("connect", "connection failed (ClientConnectionError)")),
         (
             aiohttp.ClientConnectorCertificateError(KEY, ssl.CertificateError("x")),
-            Reason("tls", "TLS certificate is not trusted"),
+            FailureReason("tls", "TLS certificate is not trusted"),
         ),
         (
             aiohttp.WSServerHandshakeError(None, (), status=403),  # type: ignore[arg-type] # no request was made
-            Reason("http", "status 403"),
+            FailureReason("http", "status 403"),
         ),
     ],
 )
-def test_each_kind_of_failure_has_its_own_words(error: Exception, reason: Reason) -> None:
+def test_each_kind_of_failure_has_its_own_words(error: Exception, reason: FailureReason) -> None:
     assert reason_of(error) == reason
 
 

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.redirects import Redirects
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock

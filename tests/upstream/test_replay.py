@@ -13,12 +13,12 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, FrozenClock
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.fixture_set import FixtureError
-from service.upstream.http_date import http_date
 from service.upstream.replay.history import Mode
 from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import UPSTREAMS, WEIGHT_PER_MINUTE, Replay, replay_server
+from service.upstream.responses import http_date
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream import faults

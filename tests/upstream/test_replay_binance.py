@@ -11,8 +11,8 @@ from fixtures.binance import EIGHT_HOURLY, FOUR_HOURLY, IMPOSTOR, NOT_THERE, REA
 from fixtures.coins import COINS, DELISTED
 from service.clock import DAY_MS, HOUR_MS
 from service.upstream.replay.binance import LARGEST_DEVIATION, deviation, routes
+from service.upstream.replay.history import ReplayContext
 from service.upstream.replay.server import Replay, replay_server
-from service.upstream.replay.stage import Stage
 from tests.fakes.clock import START_MS, FakeClock
 from tests.upstream.conftest import FIXTURES
 
@@ -187,7 +187,9 @@ async def test_a_contract_that_is_not_yet_traded_has_no_price() -> None:
 
 def test_a_set_without_this_venue_serves_nothing_of_it(guest: Guest) -> None:
     venue = guest.replay._venue
-    stage = Stage(files={}, tape=venue.tape, recording=guest.replay._recording, clock=guest.clock, now=guest.replay.now)
+    stage = ReplayContext(
+        files={}, tape=venue.tape, recording=guest.replay._recording, clock=guest.clock, now=guest.replay.now
+    )
     assert routes(stage) == []
 
 

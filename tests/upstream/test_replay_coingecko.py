@@ -243,3 +243,13 @@ async def test_a_coin_that_follows_one_the_venue_never_had_is_not_priced(clock: 
         assert (row["current_price"], row["circulating_supply"]) == (None, 0)
         chart = await browser.get("/coins/lost/market_chart?vs_currency=usd&days=365")
         assert chart["prices"] == [[START_MS, None]]
+
+
+async def test_the_list_of_coins_tells_contracts_only_to_who_asks_for_them(browser: Browser) -> None:
+    bare = await browser.get("/coins/list")
+    told = await browser.get("/coins/list?include_platform=true")
+    assert {"id": "bitcoin", "symbol": "btc", "name": "Bitcoin"} in bare
+    assert not any("platforms" in row for row in bare)
+    assert [{name: row[name] for name in ("id", "symbol", "name")} for row in told] == bare
+    assert next(row for row in told if row["id"] == "bitcoin")["platforms"] == {}
+    assert any(row["platforms"] for row in told)

@@ -11,8 +11,16 @@ import pytest
 from fixtures import chain
 from service.clock import DAY_MS, SECOND_MS
 from service.upstream.fixture_set import pack, read_set, write_set
-from service.upstream.replay.chain import BLOCK_S, LOGS_FILE, SEGMENT_FILE, WALLETS_FILE, Log, Segment
-from service.upstream.replay.ethereum import MOST_BLOCKS, MOST_LOGS
+from service.upstream.replay.ethereum import (
+    BLOCK_S,
+    LOGS_FILE,
+    MOST_BLOCKS,
+    MOST_LOGS,
+    SEGMENT_FILE,
+    WALLETS_FILE,
+    Log,
+    RecordedRange,
+)
 from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import Replay, replay_server
 from tests.fakes.clock import FakeClock
@@ -151,7 +159,7 @@ async def test_a_node_refuses_ranges_as_the_specification_and_public_nodes_do(re
 
 async def test_more_logs_than_a_public_node_tells_are_refused(clock: FakeClock, tmp_path: Path) -> None:
     metadata, files = read_set(FIXTURES)
-    segment = msgspec.json.decode(files[SEGMENT_FILE], type=Segment)
+    segment = msgspec.json.decode(files[SEGMENT_FILE], type=RecordedRange)
     many = [Log(chain.LAST_BLOCK, at, at, at, USDC, [chain.TRANSFER], "0x") for at in range(MOST_LOGS)]
     one = Log(chain.LAST_BLOCK - 1, 0, 0, MOST_LOGS, USDC, [chain.TRANSFER], "0x")
     files |= {SEGMENT_FILE: msgspec.json.encode(segment), f"{LOGS_FILE}.gz": pack([one, *many])}

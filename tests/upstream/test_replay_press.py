@@ -11,9 +11,9 @@ from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.sentiment.sources.alternative import FEAR_GREED
 from service.sentiment.sources.rss import RssDecoder, Story
 from service.upstream.fixture_set import pack, read_set, write_set
-from service.upstream.http_date import parse_http_date
 from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import Replay, replay_server
+from service.upstream.responses import parse_http_date
 from service.upstream.session import open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES

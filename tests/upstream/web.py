@@ -1,11 +1,11 @@
-"""A small web: hosts and their pages behind one loopback port, as a visitor with a replay finds them."""
+"""A small web: hosts and their pages behind one loopback port, as a fetcher with a replay finds them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from service.upstream.visitor import Visitor, open_visitor
+from service.upstream.feed_fetcher import FeedFetcher, open_feed_fetcher
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import listening
 from tests.upstream.faults import Fault, answer
@@ -17,7 +17,7 @@ class Web:
     Attributes:
         pages: `host/path` → what answers there; everything else is 404.
         requests: `host/path?query` of what was asked for, in order; `sent` their headers, `bodies` what was posted.
-        visitor: Who asks.
+        fetcher: Who asks.
     """
 
     def __init__(self, clock: FakeClock) -> None:
@@ -27,7 +27,7 @@ class Web:
         self.sent: list[dict[str, str]] = []
         self.bodies: list[bytes] = []
         self.url = ""
-        self.visitor: Visitor
+        self.fetcher: FeedFetcher
 
     def put(self, at: str, body: str | bytes = b"", **headers: str) -> None:
         """Publish something; `Content_Type="text/vtt"` becomes a header."""
@@ -49,7 +49,7 @@ class Web:
 async def open_web(clock: FakeClock, pace_s: float = 0.0) -> AsyncIterator[Web]:
     served, app = Web(clock), web.Application()
     app.router.add_route("*", "/{at:.*}", served.serve)
-    async with listening(app) as url, open_visitor(clock, url) as visitor:
-        served.url, served.visitor = url, visitor
-        visitor._pace_s = pace_s
+    async with listening(app) as url, open_feed_fetcher(clock, url) as fetcher:
+        served.url, served.fetcher = url, fetcher
+        fetcher._pace_s = pace_s
         yield served

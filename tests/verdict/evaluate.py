@@ -14,10 +14,10 @@ from service.analytics.calibration import protocol
 from service.analytics.calibration.fits import Isotonic
 from service.analytics.calibration.protocol import TARGETS, Measured, Trial
 from service.analytics.calibration.skill import decompose
-from service.analytics.recomputed import Inputs, Judged, judge
+from service.analytics.recomputed import DayInputs, JudgedDays, judge_inputs
 from service.clock import DAY_MS, iso
 from service.verdict import measured
-from service.verdict.recount import rules_of
+from service.verdict.recompute import plain_rules
 from service.verdict.ruleset import VERSION_1, VERSION_2
 from tests.market.recordings import DATA
 from tests.verdict import recorded_days
@@ -35,22 +35,22 @@ _TRIAL = (
 class Evaluation(msgspec.Struct):
     """Everything that is found."""
 
-    inputs: Inputs
-    judged: list[Judged]
+    inputs: DayInputs
+    judged: list[JudgedDays]
     trials: list[Trial]
 
 
 def evaluate() -> Evaluation:
     """Recompute every verdict and make every trial."""
     inputs = recorded_days.inputs()
-    judged = [judge(inputs, rules_of(rules)) for rules in RULE_SETS]
+    judged = [judge_inputs(inputs, plain_rules(rules)) for rules in RULE_SETS]
     return Evaluation(inputs, judged, protocol.run(inputs.closes, judged))
 
 
-def shipped(found: Evaluation) -> measured.Measured:
+def shipped(found: Evaluation) -> measured.MeasuredSkill:
     """What the service ships of it."""
     first_ms = found.inputs.first_day * DAY_MS
-    return measured.Measured(
+    return measured.MeasuredSkill(
         trials=len(found.trials),
         first_day=iso(first_ms)[:10],
         last_day=iso(first_ms + (len(found.inputs.closes) - 1) * DAY_MS)[:10],
@@ -60,8 +60,8 @@ def shipped(found: Evaluation) -> measured.Measured:
     )
 
 
-def _look(found: Evaluation, trial: Trial, look: Measured) -> measured.Look:
-    return measured.Look(
+def _look(found: Evaluation, trial: Trial, look: Measured) -> measured.MeasuredClaim:
+    return measured.MeasuredClaim(
         ruleset=trial.ruleset,
         target=trial.target,
         days=trial.horizon,
@@ -73,22 +73,22 @@ def _look(found: Evaluation, trial: Trial, look: Measured) -> measured.Look:
         skill=_round(look.skill.value),
         skill_low=_round(look.skill.low),
         skill_high=_round(look.skill.high),
-        bins=[measured.Bin(*map(_round, one)) for one in look.bins],
+        bins=[measured.ReliabilityBin(*map(_round, one)) for one in look.bins],
         model=_model(found, trial) if trial.is_earned else None,
     )
 
 
-def _model(found: Evaluation, trial: Trial) -> measured.Isotonic | measured.Logistic:
+def _model(found: Evaluation, trial: Trial) -> measured.IsotonicModel | measured.LogisticModel:
     """The chosen method, fitted on all recorded days."""
     judged = next(judged for judged in found.judged if judged.version == trial.ruleset)
     outcome = protocol.outcomes(found.inputs.closes, trial.target, trial.horizon)
     model = protocol.fit_all(judged, outcome, trial.method)
     if isinstance(model, Isotonic):
-        return measured.Isotonic(model.starts.tolist(), [_round(level) for level in model.levels.tolist()])
-    return measured.Logistic(_round(model.intercept), [_round(one) for one in model.coefficients.tolist()])
+        return measured.IsotonicModel(model.starts.tolist(), [_round(level) for level in model.levels.tolist()])
+    return measured.LogisticModel(_round(model.intercept), [_round(one) for one in model.coefficients.tolist()])
 
 
-def _followed(found: Evaluation) -> Iterator[measured.Followed]:
+def _followed(found: Evaluation) -> Iterator[measured.OutcomeRate]:
     for judged in found.judged:
         for target in TARGETS:
             for horizon in protocol.HORIZONS:
@@ -96,7 +96,7 @@ def _followed(found: Evaluation) -> Iterator[measured.Followed]:
                 known = ~np.isnan(outcome) & ~np.isnan(judged.score)
                 for at, label in enumerate(LABELS):
                     own = known & (judged.verdict == at)
-                    yield measured.Followed(
+                    yield measured.OutcomeRate(
                         judged.version,
                         label,
                         target,

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from service.clock import HOUR_MS, iso
-from service.market.observed import Bar, Quote, Quotes
+from service.market.models import Bar, Quote, Quotes
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
 from service.verdict.decide import decide
 from service.verdict.ruleset import CURRENT, RuleSet
@@ -86,7 +87,7 @@ class Hours:
         """Have these coins traded, and no others: the venue flags those as delisted, twice, an hour apart."""
         rows = await self._database.read("SELECT venue_symbol FROM market_quotes")
         delisted = [coin for (coin,) in rows if coin not in coins]
-        quotes = [Quote(coin, coin.upper(), 1e6, 1.0, START_MS, 0.0, START_MS) for coin in coins]
+        quotes = [Quote(coin, canonical(coin), 1e6, 1.0, START_MS, 0.0, START_MS) for coin in coins]
         if delisted:
             await self.store.put_quotes(origin, Quotes(START_MS - HOUR_MS, [], delisted))
         await self.store.put_quotes(origin, Quotes(START_MS, quotes, delisted))

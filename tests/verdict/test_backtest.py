@@ -7,16 +7,17 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from service.analytics.market import Market
+from service.analytics.bars import Row
+from service.analytics.market import MarketAnalytics
 from service.clock import DAY_MS, iso
-from service.market.observed import Coin
-from service.market.series import Days
+from service.market.models import PackedBars, VenueCoin
+from service.market.series import ClosedDays
 from service.storage.database import Database
-from service.verdict.backtest import Backtest
+from service.verdict.backtest import BacktestRecord
 from service.verdict.decide import decide
 from service.verdict.ledger import ABSTAINED
-from service.verdict.recount import count
-from service.verdict.scorecard import Scorecard, Spread
+from service.verdict.recompute import recompute_scorecard
+from service.verdict.scorecard import DaySpread, Scorecard
 from service.wire.verdict import FundingFacts, Label, RegimeFacts, RiskFacts, Sources, VerdictInputs, VerdictRaw
 from tests.fakes.clock import FakeClock
 from tests.market.recordings import needs_recordings
@@ -24,7 +25,7 @@ from tests.verdict.issuing import ORIGIN, Hours
 from tests.verdict.knowing import World, concluded
 from tests.walkforward.reference_bars import History, bundled, recorded
 
-COINS = ("AAVE", "BTC", "DOGE", "ETH", "KPEPE", "SOL", "XRP")
+COINS = ("AAVE", "BTC", "DOGE", "ETH", "PEPE", "SOL", "XRP")
 FLAT_PCT = {1: 2.0, 3: 3.5, 7: 5.0}
 HISTORIES = [
     pytest.param(bundled, id="bundled"),
@@ -40,23 +41,28 @@ class Given(NamedTuple):
     verdict: Label
 
 
-def days_of(history: History, origin: str = "test") -> Days:
+def days_of(history: History, origin: str = "test") -> ClosedDays:
     """A history as the store tells it."""
-    return Days(
+    return ClosedDays(
         origin,
-        [Coin(coin, coin, listed=True) for coin in history.bars],
-        {coin: [(day, *bar) for day, bar in sorted(bars.items())] for coin, bars in history.bars.items()},
+        [VenueCoin(coin, coin, listed=True) for coin in history.bars],
+        {
+            coin: PackedBars((day * DAY_MS, *bar) for day, bar in sorted(bars.items()))
+            for coin, bars in history.bars.items()
+        },
         {coin: sorted(paid.items()) for coin, paid in history.paid.items()},
     )
 
 
 def given_day_by_day(history: History) -> list[Given]:
-    """Lead a market on by a day at a time, as a service does, and decide on what it tells each time."""
+    """Let a market know a day more each time, as a service does, and decide on what it tells."""
     given = []
-    market = Market(dict.fromkeys(history.bars, ()))
+    known: dict[str, list[Row]] = {coin: [] for coin in history.bars}
     for day in history.days:
         rows = {coin: (day * DAY_MS, *bars[day][:4]) for coin, bars in history.bars.items() if day in bars}
-        market.advance(day, rows)
+        for coin, row in rows.items():
+            known[coin].append(row)
+        market = MarketAnalytics(known)
         assessed, regimes, regime = market.assessments(), market.coin_regimes(), market.regime()
         for coin in rows:
             told, own = assessed[coin], regimes.get(coin)
@@ -96,7 +102,7 @@ def _means(paid: Mapping[int, float], day: int) -> tuple[float, float] | None:
     return round(paid[day] / 24 * 8_760 * 100, 4), round(sum(week) / (24 * len(week)) * 8_760 * 100, 4)
 
 
-def counted(history: History, given: list[Given]) -> tuple[dict[tuple[int, str, Label], Counter[str]], list[Spread]]:
+def counted(history: History, given: list[Given]) -> tuple[dict[tuple[int, str, Label], Counter[str]], list[DaySpread]]:
     """Ups, downs and flats by horizon, coin and verdict, and the sums over days."""
     cells: dict[tuple[int, str, Label], Counter[str]] = defaultdict(Counter)
     by_day: dict[tuple[int, Label, int], Counter[str]] = defaultdict(Counter)
@@ -114,7 +120,7 @@ def counted(history: History, given: list[Given]) -> tuple[dict[tuple[int, str, 
     for (days, verdict, _), found in by_day.items():
         spreads[days, verdict].append((found["hits"], found["outcomes"]))
     return cells, [
-        Spread(
+        DaySpread(
             "daily",
             days,
             verdict,
@@ -133,7 +139,7 @@ def test_the_backtested_record_equals_a_recount_day_by_day_to_the_last_outcome(
     history_of: Callable[[], History],
 ) -> None:
     history = history_of().only(*COINS)
-    found = count(days_of(history))
+    found = recompute_scorecard(days_of(history))
     cells, spreads = counted(history, given_day_by_day(history))
     assert {
         (cell.days, cell.symbol, cell.verdict): (cell.outcomes, cell.ups, cell.downs, cell.flats)
@@ -151,34 +157,38 @@ async def test_a_published_day_is_recomputed_once_and_again_when_another_is_ther
     history = History(told.bars, {coin: _paid_in_one(paid) for coin, paid in told.paid.items()})
     last = history.days[-1]
     await fill(world, history)
-    backtest = Backtest(world.database, world.market.store, world.conclusions, world.backtest, lambda: world.origin)
+    backtest = BacktestRecord(
+        world.database, world.market.store, world.conclusions, world.backtest, lambda: world.origin
+    )
     await backtest.round()
-    assert world.backtest.now.revision == 0, "nothing is published yet"
+    assert world.backtest.current.revision == 0, "nothing is published yet"
     await publish(world, last)
     await backtest.round()
-    whole = count(days_of(history))
-    assert (world.backtest.now.value, world.backtest.now.observed_ms) == (whole, (last + 1) * DAY_MS)
+    whole = recompute_scorecard(days_of(history))
+    assert (world.backtest.current.value, world.backtest.current.observed_ms) == (whole, (last + 1) * DAY_MS)
     await backtest.round()
-    assert world.backtest.now.revision == 1
+    assert world.backtest.current.revision == 1
     await publish(world, last - 3)
     await backtest.round()
-    assert world.backtest.now.value == count(days_of(history.until(last - 2)))
+    assert world.backtest.current.value == recompute_scorecard(days_of(history.until(last - 2)))
     await world.backtest.put(world.origin, Scorecard(1, [], []), (last - 2) * DAY_MS)
     await backtest.round()
-    assert world.backtest.now.value != Scorecard(1, [], []), "another version of the rules counts nothing of this one"
+    assert world.backtest.current.value != Scorecard(1, [], []), "another version of the rules counts nothing"
 
 
 async def test_a_store_that_holds_another_history_is_not_counted(world: World) -> None:
     history = bundled().only("BTC", "ETH")
     await fill(world, history)
     await publish(world, history.days[-1])
-    backtest = Backtest(world.database, world.market.store, world.conclusions, world.backtest, lambda: world.origin)
+    backtest = BacktestRecord(
+        world.database, world.market.store, world.conclusions, world.backtest, lambda: world.origin
+    )
     world.origin = "another"
     await backtest.round()
     world.origin = ORIGIN
     await world.market.store.claim("another")
     await backtest.round()
-    assert world.backtest.now.revision == 0
+    assert world.backtest.current.revision == 0
 
 
 def _paid_in_one(paid: Mapping[int, float]) -> dict[int, float]:

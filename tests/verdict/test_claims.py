@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from service.analytics.calibration.fits import fit_isotonic, fit_logistic
-from service.analytics.recomputed import judge
+from service.analytics.recomputed import judge_inputs
 from service.verdict.claims import TARGETS, claims
 from service.verdict.ledger import HORIZONS
-from service.verdict.measured import MEASURED, Isotonic, Logistic, Measured
-from service.verdict.recount import rules_of
+from service.verdict.measured import MEASURED, IsotonicModel, LogisticModel, MeasuredSkill
+from service.verdict.recompute import plain_rules
 from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import LABELS
 from service.wire.verdict import Label
@@ -23,7 +23,7 @@ from tests.verdict.issuing import judged
 _FIGURE = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def planted(model: Isotonic | Logistic) -> Measured:
+def planted(model: IsotonicModel | LogisticModel) -> MeasuredSkill:
     """As if `rises` after a day had been earned."""
     looks = [
         msgspec.structs.replace(look, model=model)
@@ -54,14 +54,14 @@ def test_without_skill_there_is_no_probability_and_the_words_say_what_was_measur
 
 
 def test_an_abstention_claims_nothing() -> None:
-    told = claims(judged("BTC", None), measured=planted(Isotonic([0.0], [0.9])))
+    told = claims(judged("BTC", None), measured=planted(IsotonicModel([0.0], [0.9])))
     assert {(claim.probability, claim.reason) for claim in told} == {(None, "An abstention claims nothing.")}
 
 
 def test_a_probability_that_was_earned_is_that_of_the_fitted_steps() -> None:
     scores = np.array([-3.0, -1.0, 0.0, 2.0])
     fitted = fit_isotonic(scores[:, None], np.array([0.0, 1.0, 0.0, 1.0]), np.array([1.0, 2.0, 2.0, 1.0]))
-    measured = planted(Isotonic(fitted.starts.tolist(), fitted.levels.tolist()))
+    measured = planted(IsotonicModel(fitted.starts.tolist(), fitted.levels.tolist()))
     for score in (-4.0, -3.0, -2.5, -1.0, 0.5, 2.0, 3.75):
         claim = claims(msgspec.structs.replace(judged("BTC"), score=score), measured=measured)[0]
         assert claim.probability == pytest.approx(float(fitted.predict(np.array([[score]]))[0]), abs=0.00005)
@@ -72,7 +72,7 @@ def test_a_logistic_probability_follows_from_what_the_groups_contribute() -> Non
     dice = np.random.default_rng(1)
     features = dice.normal(size=(60, 3))
     fitted = fit_logistic(features, (dice.random(60) < 0.5).astype(np.float64), np.ones(60))
-    measured = planted(Logistic(fitted.intercept, fitted.coefficients.tolist()))
+    measured = planted(LogisticModel(fitted.intercept, fitted.coefficients.tolist()))
     verdict = judged("BTC")
     points = {rule.id: rule.contribution for rule in verdict.rules}
     groups = [sum(points[rule] for rule in group.rules) for group in CURRENT.groups]
@@ -104,7 +104,7 @@ def test_nothing_is_published_that_was_not_earned() -> None:
 @pytest.mark.promise("claims.none-unearned")
 def test_no_verdict_on_any_coin_on_any_recorded_day_carries_a_probability_that_was_not_earned() -> None:
     """The verdict and the score are all that claims read of it: each pair that occurs is asked about once."""
-    judged_days = judge(recorded_days.inputs(), rules_of(CURRENT))
+    judged_days = judge_inputs(recorded_days.inputs(), plain_rules(CURRENT))
     assert judged_days.score.shape == (881, 116)
     labels = [grade.verdict for grade in CURRENT.tables.grades]
     given = ~np.isnan(judged_days.score)

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from service.clock import DAY_MS
-from service.market.conclusions.concluded import Conclusions
-from service.market.shelf import Drawer
+from service.market.daily_report.models import DailyReport
 from service.storage.database import Database
-from service.verdict.daily import PATIENCE_S, Daily
+from service.storage.documents import Document
+from service.verdict.daily import MOST_WAIT_S, DailyVerdicts
 from service.verdict.ledger import Ledger
 from service.wire.verdict import VerdictInputs
 from tests.fakes.clock import START_MS, FakeClock
@@ -29,9 +29,9 @@ class Stage:
         self.observed = 0
         self.daily = self.new_daily()
 
-    def new_daily(self) -> Daily:
+    def new_daily(self) -> DailyVerdicts:
         ledger = Ledger(self.database)
-        return Daily(self.clock, self.world.conclusions, ledger, self.observe, lambda: self.origin)
+        return DailyVerdicts(self.clock, self.world.conclusions, ledger, self.observe, lambda: self.origin)
 
     async def observe(self) -> Sequence[VerdictInputs]:
         self.observed += 1
@@ -50,7 +50,7 @@ def stage(database: Database, clock: FakeClock) -> Stage:
     return Stage(database, clock, World(database, clock))
 
 
-async def publish(drawer: Drawer[Conclusions], *, days: int = 0, origin: str = ORIGIN) -> None:
+async def publish(drawer: Document[DailyReport], *, days: int = 0, origin: str = ORIGIN) -> None:
     through_ms = CLOSE_MS + days * DAY_MS
     await drawer.put(origin, concluded(through_ms), through_ms)
 
@@ -74,7 +74,7 @@ async def test_of_a_day_that_was_issued_the_store_is_not_asked_again(
 ) -> None:
     await publish(stage.world.conclusions)
     assert await stage.round() == 3
-    monkeypatch.delattr(Ledger, "is_told")
+    monkeypatch.delattr(Ledger, "has_day")
     assert await stage.round() == 3
 
 
@@ -126,7 +126,9 @@ async def test_a_history_that_changes_meanwhile_issues_nothing(stage: Stage) -> 
         stage.origin = "another"
         return stage.inputs
 
-    stage.daily = Daily(stage.clock, stage.world.conclusions, Ledger(stage.database), turn, lambda: stage.origin)
+    stage.daily = DailyVerdicts(
+        stage.clock, stage.world.conclusions, Ledger(stage.database), turn, lambda: stage.origin
+    )
     assert await stage.round() == 0
 
 
@@ -134,7 +136,7 @@ async def test_while_prices_are_missing_a_day_is_waited_with_for_an_hour(stage: 
     await publish(stage.world.conclusions)
     stage.inputs = [known("BTC", 100.0), known("ETH", None)]
     assert await stage.round() == 0
-    await stage.clock.advance(PATIENCE_S - 1)
+    await stage.clock.advance(MOST_WAIT_S - 1)
     assert await stage.round() == 0
     await stage.clock.advance(1)
     assert await stage.round() == 2

@@ -6,7 +6,7 @@ import pytest
 
 from service.verdict.decide import decide
 from service.verdict.ruleset import VERSION_2, claimed
-from service.verdict.tables import row_of
+from service.verdict.tables import matching_row
 from service.wire.verdict import Label, Verdict, VerdictInputs
 from tests.verdict.known import KNOWN, known, without
 from tests.verdict.reference import verdict_of
@@ -38,7 +38,7 @@ def test_every_rule_has_its_sentence_then_come_the_sums_then_the_confidence() ->
 
 @pytest.mark.promise("signal.scale")
 def test_verdicts_run_from_strong_bear_to_strong_bull_over_scores_from_minus_4_to_4() -> None:
-    grades = {step / 4: row_of(VERSION_2.tables.grades, step / 4).verdict for step in range(-16, 17)}
+    grades = {step / 4: matching_row(VERSION_2.tables.grades, step / 4).verdict for step in range(-16, 17)}
     assert grades == {quarters / 4: verdict_of(quarters) for quarters in range(-16, 17)}
     assert set(grades.values()) == set(get_args(Label)) - {"insufficient-evidence"}
 

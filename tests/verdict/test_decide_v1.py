@@ -49,9 +49,9 @@ def test_verdicts_run_from_strong_bear_to_strong_bull_over_scores_from_minus_4_t
 
 def _graded(quarters: int) -> str:
     """The verdict of a score, made up of the rules' own steps."""
-    from service.verdict.tables import row_of  # noqa: PLC0415 - the only test of the table alone
+    from service.verdict.tables import matching_row  # noqa: PLC0415 - the only test of the table alone
 
-    return row_of(TABLES_V1.grades, quarters / 4).verdict
+    return matching_row(TABLES_V1.grades, quarters / 4).verdict
 
 
 def test_the_furthest_scores_can_be_reached() -> None:

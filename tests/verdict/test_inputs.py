@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, MINUTE_MS
 from service.errors import ServiceError
 from service.verdict.inputs import KEPT_MS, SLOT_MS
-from service.verdict.recorded import Recorded
+from service.verdict.ledger import RecordedInputs
 from service.wire.verdict import VerdictInputs
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.knowing import ORIGIN, World
-from tests.verdict.test_fanout import down
+from tests.verdict.test_input_collector import down
 
 
 async def recorded_at(world: World) -> list[int]:
@@ -22,13 +22,13 @@ async def recorded_at(world: World) -> list[int]:
 
 @pytest.fixture
 async def inputs(world: World) -> VerdictInputs:
-    return await world.observer.observe("BTC")
+    return await world.observer.collect("BTC")
 
 
 async def test_a_row_holds_what_was_known_of_every_coin(world: World) -> None:
     await world.recorder.round()
-    for known in await world.observer.observe_all():
-        assert await world.inputs.newest(ORIGIN, known.symbol, START_MS) == Recorded(START_MS, known)
+    for known in await world.observer.collect_all():
+        assert await world.inputs.newest(ORIGIN, known.symbol, START_MS) == RecordedInputs(START_MS, known)
     assert await world.inputs.newest(ORIGIN, "ABSENT", START_MS) is None
 
 
@@ -141,7 +141,7 @@ async def test_nothing_is_written_while_the_market_tells_of_another_history(worl
     world.origin = "tomorrow"
     await world.recorder.round()
     assert await recorded_at(world) == []
-    observe_all = world.observer.observe_all
+    observe_all = world.observer.collect_all
 
     async def midnight_passes() -> list[VerdictInputs]:
         found = await observe_all()
@@ -150,7 +150,7 @@ async def test_nothing_is_written_while_the_market_tells_of_another_history(worl
         return found
 
     world.show()
-    world.observer.observe_all = midnight_passes  # type: ignore[method-assign]
+    world.observer.collect_all = midnight_passes  # type: ignore[method-assign]
     await world.recorder.round()
     assert await recorded_at(world) == []
 
@@ -168,7 +168,7 @@ async def test_a_row_that_could_not_be_written_is_due_still(world: World, monkey
 
 
 async def test_a_market_of_230_coins_takes_tens_of_kilobytes_a_row(world: World) -> None:
-    known = await world.observer.observe("BTC")
+    known = await world.observer.collect("BTC")
     coins = [replace(known, symbol=f"C{place}") for place in range(230)]
     await world.inputs.record(ORIGIN, START_MS, coins)
     ((size,),) = await world.database.read("SELECT length(body) FROM verdict_inputs")

@@ -14,11 +14,11 @@ from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection, IntegrityError
-from service.storage.writer import LostError
+from service.storage.writer import TransactionError
 from service.verdict import ledger as ledger_module
 from service.verdict.audit import audit_ledger
 from service.verdict.decide import decide
-from service.verdict.ledger import COLUMNS, GENESIS, HORIZONS, Head, Ledger, prepare, price_of
+from service.verdict.ledger import COLUMNS, GENESIS, HORIZONS, Ledger, LedgerHead, create_entry, price_of
 from service.verdict.ruleset import VERSION_1
 from service.wire.verdict import Verdict, VerdictRaw
 from tests.fakes.clock import START_MS, FakeClock
@@ -44,7 +44,7 @@ async def waits(database: Database) -> list[tuple[object, ...]]:
 
 
 async def test_an_empty_ledger_has_the_head_that_the_first_entry_follows(ledger: Ledger) -> None:
-    assert await ledger.head() == Head(0, "0" * 64)
+    assert await ledger.head() == LedgerHead(0, "0" * 64)
 
 
 async def test_an_entry_holds_the_whole_verdict_and_what_it_claims(ledger: Ledger, database: Database) -> None:
@@ -86,7 +86,7 @@ async def test_each_hash_is_the_digest_of_the_one_before_and_of_its_own_entry(
 ) -> None:
     """By another RFC 8785 than the service's."""
     await ledger.issue(ORIGIN, judged("BTC"), START_MS)
-    await ledger.issue_day(ORIGIN, DAY, [judged("BTC", None), judged("KPEPE", 0.0123)], START_MS + 1)
+    await ledger.issue_day(ORIGIN, DAY, [judged("BTC", None), judged("PEPE", 0.0123)], START_MS + 1)
     previous = "0" * 64
     for entry in await entries(database):
         assert entry["previous"] == previous
@@ -94,7 +94,7 @@ async def test_each_hash_is_the_digest_of_the_one_before_and_of_its_own_entry(
         columns = {name: entry[name] for name in COLUMNS} | {"body": body}
         previous = hashlib.sha256(previous.encode() + write(columns)).hexdigest()
         assert entry["hash"] == previous
-    assert await ledger.head() == Head(3, previous)
+    assert await ledger.head() == LedgerHead(3, previous)
 
 
 async def test_a_verdict_is_written_once_however_often_it_is_asked_for(ledger: Ledger, database: Database) -> None:
@@ -103,7 +103,7 @@ async def test_a_verdict_is_written_once_however_often_it_is_asked_for(ledger: L
     told = await asyncio.gather(*(each.issue(ORIGIN, verdict, START_MS) for each in [ledger, *others] * 5))
     await ledger.issue(ORIGIN, judged("ETH"), START_MS)
     told.append(await Ledger(database).issue(ORIGIN, verdict, START_MS + DAY_MS))
-    assert set(told) == {Head(1, (await entries(database))[0]["hash"])}  # type: ignore[arg-type]
+    assert set(told) == {LedgerHead(1, (await entries(database))[0]["hash"])}  # type: ignore[arg-type]
     assert [entry["symbol"] for entry in await entries(database)] == ["BTC", "ETH"]
 
 
@@ -134,8 +134,8 @@ async def test_a_day_is_written_once_and_beside_what_was_asked_for(ledger: Ledge
     await ledger.issue(ORIGIN, judged("BTC"), START_MS)
     verdicts = [judged("BTC"), judged("ETH", None)]
     assert await ledger.issue_day(ORIGIN, DAY, verdicts, START_MS)
-    assert await ledger.is_told(ORIGIN, DAY)
-    assert not await ledger.is_told("another", DAY)
+    assert await ledger.has_day(ORIGIN, DAY)
+    assert not await ledger.has_day("another", DAY)
     assert not await Ledger(database).issue_day(ORIGIN, DAY, [judged("SOL")], START_MS)
     assert await ledger.issue_day(ORIGIN, DAY + 1, verdicts, START_MS + DAY_MS)
     assert [(entry["kind"], entry["day"], entry["symbol"]) for entry in await entries(database)] == [
@@ -187,7 +187,7 @@ async def test_an_entry_that_fails_in_a_shared_transaction_leaves_no_gap(ledger:
     """Closures share one transaction: the next one must chain to what is left after the failed one is undone."""
 
     def fail(connection: Connection) -> None:
-        ledger_module._append(connection, [prepare("asked", None, ORIGIN, judged("BAD"), START_MS)])
+        ledger_module._append(connection, [create_entry("asked", None, ORIGIN, judged("BAD"), START_MS)])
         raise RuntimeError
 
     done = await asyncio.gather(
@@ -222,7 +222,9 @@ async def test_two_stores_on_one_file_append_to_one_chain(tmp_path: Path, clock:
 async def test_where_the_store_cannot_write_nothing_is_issued_nor_remembered(
     ledger: Ledger, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database._writer._session, "begin", Mock(side_effect=LostError("not its turn", "SQLITE_BUSY")))
+    monkeypatch.setattr(
+        database._writer.session, "begin", Mock(side_effect=TransactionError("not its turn", "SQLITE_BUSY"))
+    )
     with pytest.raises(ServiceError) as refused:
         await ledger.issue(ORIGIN, judged("BTC"), START_MS)
     assert refused.value.code == "UNAVAILABLE"

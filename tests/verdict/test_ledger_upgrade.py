@@ -3,34 +3,28 @@
 import base64
 import json
 import zlib
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from service.settings import Secret
-from service.storage import opening as file_opening
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.engine import Connection, IntegrityError
-from service.storage.migrate import Migration, read_migrations
-from service.storage.postgres import opening as server_opening
-from service.storage.postgres.database import open_postgres
-from service.storage.postgres.schema import read_all
 from service.storage.rows import insert_rows
 from service.verdict.audit import audit_ledger
-from service.verdict.ledger import COLUMNS, Head, Ledger
+from service.verdict.ledger import COLUMNS, Ledger, LedgerHead
+from service.verdict.ledger_statistics import count_ledger
 from service.verdict.replay import replay
-from service.verdict.tally import tally
 from tests.fakes.clock import START_MS, FakeClock
-from tests.fakes.postgres import STORES, Kind, postgres_dsn
+from tests.fakes.postgres import STORES
+from tests.fakes.upgrade import Upgrade, upgrade_of
 from tests.verdict.issuing import ORIGIN, judged
 
 RECORDED: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "version_1" / "ledger.json").read_bytes())
 """Rows as the service wrote them when version 1 was in force; see the README beside it."""
 
-HEAD: Final = Head(RECORDED["head"]["entries"], RECORDED["head"]["hash"])
+HEAD: Final = LedgerHead(RECORDED["head"]["entries"], RECORDED["head"]["hash"])
 TABLES: Final = ("verdict_ledger", "verdict_outcomes", "verdict_due")
 FIRST_NEW: Final = 28
 
@@ -39,49 +33,12 @@ def row_of(recorded: dict[str, Any]) -> tuple[object, ...]:
     return tuple(base64.b64decode(value) if name == "body" else value for name, value in recorded.items())
 
 
-def is_old(step: Migration) -> bool:
-    return step.version < FIRST_NEW or step.version >= 9000
-
-
-class Upgrade:
-    """One store, opened by the code before the migration and by today's.
-
-    Args:
-        address: A PostgreSQL database; a file where there is none.
-    """
-
-    def __init__(self, path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, address: str | None) -> None:
-        self._path, self._clock, self._monkeypatch, self._address = path, clock, monkeypatch, address
-
-    @asynccontextmanager
-    async def before(self) -> AsyncIterator[Database]:
-        with self._monkeypatch.context() as patch:
-            steps, dialect = read_all()
-            patch.setattr(file_opening, "read_migrations", lambda: list(filter(is_old, read_migrations())))
-            patch.setattr(server_opening, "read_all", lambda: (list(filter(is_old, steps)), dialect))
-            async with self.now() as database:
-                yield database
-
-    @asynccontextmanager
-    async def now(self) -> AsyncIterator[Database]:
-        if self._address is None:
-            async with open_database(self._path, self._clock) as file:
-                yield file
-        else:
-            async with open_postgres(Secret(self._address), self._path, self._clock) as server:
-                yield server
-
-
 @pytest.fixture(params=STORES)
 def upgrade(
     request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Upgrade]:
-    kind: Kind = request.param
-    if kind == "sqlite":
-        yield Upgrade(tmp_path / "verdict.db", clock, monkeypatch, None)
-        return
-    with postgres_dsn(fresh=True) as address:
-        yield Upgrade(tmp_path / "verdict.db", clock, monkeypatch, address)
+    with upgrade_of(request.param, tmp_path / "verdict.db", clock, monkeypatch, FIRST_NEW) as made:
+        yield made
 
 
 def fill(connection: Connection) -> None:
@@ -197,7 +154,7 @@ async def test_outcomes_of_before_the_upgrade_stand_and_are_not_counted_as_those
     async with upgrade.before() as database:
         await database.write(fill)
     async with upgrade.now() as database:
-        found = await database.inspect(lambda connection: tally(connection, ORIGIN))
+        found = await database.inspect(lambda connection: count_ledger(connection, ORIGIN))
         ((kept,),) = await database.read("SELECT count(*) FROM verdict_outcomes WHERE price IS NOT NULL")
     assert (found.cells, found.spreads, kept) == ([], [], 6)
 

@@ -12,16 +12,16 @@ from service.clock import DAY_MS
 from service.storage.database import Database
 from service.verdict.claims import claims, withdrawal
 from service.verdict.ledger import Ledger
-from service.verdict.measured import MEASURED, Isotonic, Look, Measured
+from service.verdict.ledger_statistics import count_ledger
+from service.verdict.measured import MEASURED, IsotonicModel, MeasuredClaim, MeasuredSkill
 from service.verdict.ruleset import CURRENT, VERSION_1
 from service.verdict.scorecard import LiveSkill, Scorecard
-from service.verdict.tally import tally
 from service.wire.verdict import Label, Target
 from tests.fakes.clock import START_MS
 from tests.verdict.issuing import ORIGIN, judged
 
 COINS = [f"C{place}" for place in range(20)]
-MODEL = Isotonic([-9.0, 0.0], [0.2, 0.8])
+MODEL = IsotonicModel([-9.0, 0.0], [0.2, 0.8])
 """Says 80 % of a bullish verdict, and 20 % of a bearish one."""
 
 Move = Callable[[random.Random, Label], float]
@@ -38,7 +38,7 @@ def skilled(chance: random.Random, verdict: Label) -> float:
     return (side if chance.random() < 0.8 else -side) * chance.uniform(0.5, 4)
 
 
-def planted(target: Target = "rises", days: int = 1) -> Measured:
+def planted(target: Target = "rises", days: int = 1) -> MeasuredSkill:
     """As if a target had been earned."""
     looks = [
         msgspec.structs.replace(look, model=MODEL)
@@ -49,7 +49,7 @@ def planted(target: Target = "rises", days: int = 1) -> Measured:
     return msgspec.structs.replace(MEASURED, looks=looks)
 
 
-def look_of(measured: Measured) -> Look:
+def look_of(measured: MeasuredSkill) -> MeasuredClaim:
     return next(look for look in measured.looks if look.model is not None)
 
 
@@ -99,11 +99,11 @@ async def live_through(database: Database, days: int, move: Move, *, coins: int 
     return lived
 
 
-async def count(database: Database, measured: Measured) -> Scorecard:
-    return await database.inspect(lambda connection: tally(connection, ORIGIN, measured))
+async def count(database: Database, measured: MeasuredSkill) -> Scorecard:
+    return await database.inspect(lambda connection: count_ledger(connection, ORIGIN, measured))
 
 
-def expected(lived: Lived, measured: Measured) -> tuple[int, float]:
+def expected(lived: Lived, measured: MeasuredSkill) -> tuple[int, float]:
     """Days and skill, counted the slow way."""
     look = look_of(measured)
     base = next(

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from service.errors import ServiceError
-from service.verdict import desk, quality
+from service.verdict import quality, service
 from service.verdict.claims import claims, earned
-from service.verdict.measured import Isotonic
-from service.verdict.scorecard import Cell, LiveSkill
+from service.verdict.measured import IsotonicModel
+from service.verdict.scorecard import LiveSkill, OutcomeCell
 from service.wire.envelope import Answer
 from service.wire.quality import VerdictQuality
 from tests.fakes.clock import START_MS
@@ -17,7 +17,7 @@ from tests.verdict.knowing import ORIGIN, World, read
 from tests.verdict.scorecards import card, cell
 from tests.verdict.test_claims import planted
 
-PLANTED = planted(Isotonic([0.0], [0.7]))
+PLANTED = planted(IsotonicModel([0.0], [0.7]))
 WITHDRAWN = LiveSkill("rises", 1, 72, -0.031, -0.004)
 
 
@@ -47,7 +47,7 @@ async def test_before_any_outcome_the_record_is_empty_and_costs_nothing(world: W
 @pytest.mark.promise("record.http", "quality.verdicts")
 async def test_both_records_are_told_apart_of_all_coins_of_this_one_and_of_what_was_asked(world: World) -> None:
     await world.signal("BTC")
-    asked = Cell("asked", 7, "", "neutral", 3, 1, 2, 2, 0.5)
+    asked = OutcomeCell("asked", 7, "", "neutral", 3, 1, 2, 2, 0.5)
     live = card(
         cell(60, ups=40),
         cell(60, ups=30, symbol="ETH"),
@@ -103,7 +103,7 @@ async def test_verdicts_are_validated_while_a_probability_of_theirs_is_published
 async def test_an_answer_that_is_held_loses_its_probability_once_the_live_record_withdraws_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk, "claims", partial(claims, measured=PLANTED))
+    monkeypatch.setattr(service, "claims", partial(claims, measured=PLANTED))
     first = read(await world.desk.signal("BTC", None)).claims
     assert first is not None
     assert first[0].probability == 0.7

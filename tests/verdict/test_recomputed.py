@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.market import Market
-from service.analytics.recomputed import Funding, Inputs, judge, recompute
+from service.analytics.market import MarketAnalytics
+from service.analytics.recomputed import DayInputs, FundingDays, judge_inputs, recompute
 from service.analytics.states import UNKNOWN
 from service.clock import DAY_MS, iso
+from service.market.symbols import canonical
 from service.verdict.decide import decide
-from service.verdict.recount import rules_of
+from service.verdict.recompute import plain_rules
 from service.verdict.ruleset import VERSION_1, VERSION_2, RuleSet
 from service.wire.verdict import FundingFacts, RegimeFacts, RiskFacts, Sources, VerdictInputs, VerdictRaw
 from tests.analytics.histories import COINS, History, markets, until
@@ -23,7 +24,7 @@ from tests.verdict import recorded_days
 VERSIONS = [pytest.param(VERSION_1, id="version 1"), pytest.param(VERSION_2, id="version 2")]
 
 
-def paid(seed: int, days: int) -> Mapping[str, Funding]:
+def paid(seed: int, days: int) -> Mapping[str, FundingDays]:
     """Payments of every coin but one; now and then a day without."""
     dice = random.Random(seed)  # noqa: S311 - rates, not secrets
     made = {}
@@ -31,7 +32,7 @@ def paid(seed: int, days: int) -> Mapping[str, Funding]:
         on = [day for day in range(days) if dice.random() < 0.97]
         hours = [float(dice.choice([1, 23, 24, 24, 24])) for _ in on]
         rates = [dice.gauss(0.00001, 0.00004) for _ in on]
-        made[coin] = Funding(on, [rate * over for rate, over in zip(rates, hours, strict=True)], hours, rates)
+        made[coin] = FundingDays(on, [rate * over for rate, over in zip(rates, hours, strict=True)], hours, rates)
     return made
 
 
@@ -39,8 +40,8 @@ def paid(seed: int, days: int) -> Mapping[str, Funding]:
 @given(markets(), st.integers(0, 99), st.integers(40, 259))
 def test_what_was_known_on_a_day_is_what_is_told_when_the_bars_end_there(history: History, seed: int, day: int) -> None:
     funding = paid(seed, 260)
-    whole = recompute(Market(history), funding)
-    then = Market(until(history, day + 1))
+    whole = recompute(MarketAnalytics(history), funding)
+    then = MarketAnalytics(until(history, day + 1))
     row = day - whole.first_day
     assessed, regimes, market = then.assessments(), then.coin_regimes(), then.regime()
     for column, coin in enumerate(whole.coins):
@@ -55,7 +56,7 @@ def test_what_was_known_on_a_day_is_what_is_told_when_the_bars_end_there(history
         assert _name(whole, "regime.coin", row, column) == (regimes[coin].regime if coin in regimes else None)
 
 
-def _name(inputs: Inputs, path: str, row: int, column: int) -> str | None:
+def _name(inputs: DayInputs, path: str, row: int, column: int) -> str | None:
     states = inputs.states[path]
     return states.names.get(int(states.codes[row, column]))
 
@@ -66,7 +67,7 @@ def _name(inputs: Inputs, path: str, row: int, column: int) -> str | None:
 def test_means_of_funding_are_those_of_the_payments_until_the_end_of_the_day() -> None:
     inputs = recorded_days.inputs()
     for coin in ("BTC", "SOL", "kPEPE"):
-        column = inputs.coins.index(coin.upper())
+        column = inputs.coins.index(canonical(coin))
         payments = [(row["time"], float(row["fundingRate"])) for row in funding(coin)]
         for row in random.Random(4).sample(range(len(inputs.closes)), 60):  # noqa: S311 - rows, not secrets
             end = (inputs.first_day + row + 1) * DAY_MS
@@ -89,11 +90,11 @@ def test_recomputed_verdicts_are_those_that_the_service_would_give(rules: RuleSe
 @settings(max_examples=8, deadline=None)
 @pytest.mark.parametrize("rules", VERSIONS)
 def test_of_made_up_markets_too(rules: RuleSet, history: History, seed: int) -> None:
-    _compare(recompute(Market(history), paid(seed, 260)), rules, 300)
+    _compare(recompute(MarketAnalytics(history), paid(seed, 260)), rules, 300)
 
 
-def _compare(inputs: Inputs, rules: RuleSet, samples: int) -> None:
-    judged = judge(inputs, rules_of(rules))
+def _compare(inputs: DayInputs, rules: RuleSet, samples: int) -> None:
+    judged = judge_inputs(inputs, plain_rules(rules))
     dice = random.Random(1)  # noqa: S311 - rows, not secrets
     for _ in range(samples):
         row, column = dice.randrange(len(inputs.closes)), dice.randrange(len(inputs.coins))
@@ -106,7 +107,7 @@ def _compare(inputs: Inputs, rules: RuleSet, samples: int) -> None:
             assert np.isnan(judged.score[row, column])
 
 
-def _inputs(inputs: Inputs, row: int, column: int) -> VerdictInputs:
+def _inputs(inputs: DayInputs, row: int, column: int) -> VerdictInputs:
     """The same as a verdict takes it."""
     close = float(inputs.closes[row, column])
     figures = {path: float(table[row, column]) for path, table in inputs.figures.items()}

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.verdict.rules import apply
+from service.verdict.rules import apply, format_figure
 from service.verdict.rules_v1 import TABLES_V1
 from service.verdict.ruleset import VERSION_1
-from service.verdict.tables import Rule
-from service.verdict.wording import show
+from service.verdict.tables import VerdictRule
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
 from service.wire.verdict import AppliedRule, Ruleset, VerdictInputs
@@ -38,7 +37,7 @@ def outcome(rule: str, inputs: VerdictInputs) -> tuple[object, ...]:
     return found.value, found.threshold, found.contribution, found.flips_at
 
 
-def points(rule: Rule) -> list[float]:
+def points(rule: VerdictRule) -> list[float]:
     return [category.contribution for category in rule.names] + [band.contribution for band in rule.bands]
 
 
@@ -277,7 +276,7 @@ def test_momentum_is_told_with_both_means() -> None:
     ("figure", "shown"), [(52.30, "52.3"), (-0.001, "0"), (0.005, "0.01"), (1e6, "1,000,000"), (100.0, "100")]
 )
 def test_figures_have_two_decimals_at_most_and_zero_no_sign(figure: float, shown: str) -> None:
-    assert show(figure) == shown
+    assert format_figure(figure) == shown
 
 
 def test_a_conviction_that_is_not_known_is_not_told() -> None:
@@ -289,7 +288,7 @@ def test_a_conviction_that_is_not_known_is_not_told() -> None:
 @given(figure=FIGURES)
 def test_a_figure_is_told_so_that_it_would_be_judged_the_same(figure: float) -> None:
     for rule, judged in ((RULES["funding-level"], funding_level_v1), (RULES["funding-momentum"], momentum)):
-        told_as = Fraction(show(figure, rule.bands).replace(",", ""))
+        told_as = Fraction(format_figure(figure, rule.bands).replace(",", ""))
         assert judged(told_as)[0] == judged(exact(figure))[0]
         assert abs(told_as - exact(figure)) <= Fraction(1, 200)
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.verdict.rules import apply
+from service.verdict.rules import apply, format_figure
 from service.verdict.rules_v2 import TABLES_V2
 from service.verdict.ruleset import CURRENT, VERSION_2
-from service.verdict.tables import Rule
-from service.verdict.wording import show
+from service.verdict.tables import VerdictRule
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
 from service.wire.verdict import AppliedRule, Ruleset, VerdictInputs
@@ -38,7 +37,7 @@ def outcome(rule: str, inputs: VerdictInputs) -> tuple[object, ...]:
     return found.value, found.threshold, found.contribution, found.flips_at
 
 
-def points(rule: Rule) -> list[float]:
+def points(rule: VerdictRule) -> list[float]:
     return [category.contribution for category in rule.names] + [band.contribution for band in rule.bands]
 
 
@@ -273,6 +272,6 @@ def test_a_sentence_says_what_was_read_and_which_way_it_counts(rule: str) -> Non
 @given(figure=FIGURES)
 def test_a_figure_is_shown_so_that_it_would_be_judged_the_same(figure: float) -> None:
     for rule, judged in ((RULES["funding-level"], funding_level_v2), (RULES["funding-momentum"], momentum)):
-        shown = Fraction(show(figure, rule.bands).replace(",", ""))
+        shown = Fraction(format_figure(figure, rule.bands).replace(",", ""))
         assert judged(shown)[0] == judged(exact(figure))[0]
         assert abs(shown - exact(figure)) <= Fraction(1, 200)

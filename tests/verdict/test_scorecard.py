@@ -12,22 +12,22 @@ from typing import Any, NamedTuple
 import pytest
 
 from service.clock import DAY_MS
-from service.market.shelf import Drawer, Shelf
 from service.storage.database import Database
+from service.storage.documents import Document, DocumentStore
 from service.storage.engine import Connection
-from service.verdict.ledger import HORIZONS, Head, Ledger
+from service.verdict.ledger import HORIZONS, Ledger, LedgerHead
+from service.verdict.ledger_statistics import count_ledger
+from service.verdict.outcomes import move_pct
 from service.verdict.ruleset import VERSION_1, VERSION_2
-from service.verdict.scorecard import BACKTEST, LABELS, SCORECARD, Cell, Pools, Scorecard, Scorecards
-from service.verdict.scoring import move_pct
-from service.verdict.tally import tally
-from service.wire.verdict import Label, Record
+from service.verdict.scorecard import BACKTEST, LABELS, SCORECARD, OutcomeCell, OutcomeStatistics, Scorecard, Scorecards
+from service.wire.verdict import Label, TrackRecord
 from tests.fakes.clock import START_MS
 from tests.verdict.issuing import LEANS, ORIGIN, judged
 from tests.verdict.scorecards import card, cell
 
-HEAD = Head(7, "a" * 64)
+HEAD = LedgerHead(7, "a" * 64)
 BOUNDS = ("2", "-2", "3.5", "-3.5", "5", "-5", "0", "2.01", "-5.01")
-COINS = ("BTC", "ETH", "KPEPE")
+COINS = ("BTC", "ETH", "PEPE")
 
 
 class Past(NamedTuple):
@@ -111,7 +111,7 @@ def _put(connection: Connection, outcomes: Sequence[tuple[object, ...]]) -> None
 
 
 async def look(database: Database) -> Scorecard:
-    return await database.inspect(lambda connection: tally(connection, ORIGIN))
+    return await database.inspect(lambda connection: count_ledger(connection, ORIGIN))
 
 
 def among(past: Sequence[Past], **wanted: object) -> list[Past]:
@@ -122,7 +122,7 @@ def among(past: Sequence[Past], **wanted: object) -> list[Past]:
 @pytest.mark.parametrize("symbol", [None, "ETH"])
 async def test_figures_equal_an_independent_count_of_the_same_outcomes(database: Database, symbol: str | None) -> None:
     past = await live_through(database, 600)
-    pools = Pools(await look(database))
+    pools = OutcomeStatistics(await look(database))
     of_coin: dict[str, object] = {} if symbol is None else {"symbol": symbol}
     for verdict in LABELS:
         for days in HORIZONS:
@@ -141,7 +141,7 @@ async def test_figures_equal_an_independent_count_of_the_same_outcomes(database:
 
 async def test_what_somebody_asked_for_changes_no_figure_of_the_daily_verdicts(database: Database) -> None:
     await live_through(database, 40)
-    before = Pools(await look(database))
+    before = OutcomeStatistics(await look(database))
     ledger = Ledger(database)
     heads = await asyncio.gather(
         *(ledger.issue(ORIGIN, judged("BTC", 10.0 + place, "strong-bull"), START_MS) for place in range(60))
@@ -150,7 +150,7 @@ async def test_what_somebody_asked_for_changes_no_figure_of_the_daily_verdicts(d
     await database.write(lambda connection: _put(connection, moves))
     card = await look(database)
     assert {cell.symbol for cell in card.cells if cell.kind == "asked"} == {""}
-    after = Pools(card)
+    after = OutcomeStatistics(card)
     for days in HORIZONS:
         for verdict in LABELS:
             assert after.figures(verdict, days) == before.figures(verdict, days)
@@ -168,17 +168,17 @@ async def test_outcomes_without_a_price_are_counted_of_the_current_rules_and_his
 
 
 @pytest.fixture
-def drawer(database: Database) -> Drawer[Scorecard]:
-    return Shelf(database).drawer(SCORECARD, Scorecard)
+def drawer(database: Database) -> Document[Scorecard]:
+    return DocumentStore(database).document(SCORECARD, Scorecard)
 
 
 @pytest.fixture
-def backtest(database: Database) -> Drawer[Scorecard]:
-    return Shelf(database).drawer(BACKTEST, Scorecard)
+def backtest(database: Database) -> Document[Scorecard]:
+    return DocumentStore(database).document(BACKTEST, Scorecard)
 
 
 @pytest.fixture
-def scorecards(drawer: Drawer[Scorecard], backtest: Drawer[Scorecard]) -> Scorecards:
+def scorecards(drawer: Document[Scorecard], backtest: Document[Scorecard]) -> Scorecards:
     return Scorecards(drawer, backtest, lambda: ORIGIN)
 
 
@@ -186,7 +186,7 @@ Put = Callable[[Scorecard], Any]
 
 
 @pytest.fixture
-def put(drawer: Drawer[Scorecard]) -> Put:
+def put(drawer: Document[Scorecard]) -> Put:
     return lambda counted: drawer.put(ORIGIN, counted, START_MS)
 
 
@@ -238,7 +238,7 @@ async def test_a_record_tells_all_coins_and_this_coin_and_what_they_are_compared
 
 @pytest.mark.promise("record.two")
 async def test_the_live_and_the_backtested_record_are_never_mixed(
-    scorecards: Scorecards, put: Put, backtest: Drawer[Scorecard]
+    scorecards: Scorecards, put: Put, backtest: Document[Scorecard]
 ) -> None:
     await put(card(cell(100, ups=30)))
     live = scorecards.track(judged("BTC"), HEAD).live
@@ -277,11 +277,11 @@ async def test_an_abstention_has_nothing_to_be_held_to(scorecards: Scorecards, p
 
 async def test_a_record_is_the_same_object_until_something_in_it_changes(scorecards: Scorecards, put: Put) -> None:
     first = scorecards.track(judged("BTC"), HEAD)
-    assert scorecards.track(judged("BTC"), Head(7, "a" * 64)) is first
+    assert scorecards.track(judged("BTC"), LedgerHead(7, "a" * 64)) is first
     scorecards.track(judged("ETH"), HEAD)
     assert scorecards.track(judged("BTC"), HEAD) is first
-    others: list[Record] = [
-        scorecards.track(judged("BTC"), Head(8, "b" * 64)),
+    others: list[TrackRecord] = [
+        scorecards.track(judged("BTC"), LedgerHead(8, "b" * 64)),
         scorecards.track(judged("BTC", 100.0, "bear"), HEAD),
     ]
     await put(card(cell(80, ups=10)))
@@ -290,7 +290,7 @@ async def test_a_record_is_the_same_object_until_something_in_it_changes(scoreca
 
 
 async def test_outcomes_of_another_history_say_nothing_of_this_one(
-    drawer: Drawer[Scorecard], scorecards: Scorecards
+    drawer: Document[Scorecard], scorecards: Scorecards
 ) -> None:
     await drawer.put("another", card(cell(80, ups=10)), START_MS)
     record = scorecards.track(judged("BTC"), HEAD)
@@ -299,10 +299,10 @@ async def test_outcomes_of_another_history_say_nothing_of_this_one(
 
 
 def test_asked_verdicts_are_compared_with_daily_ones_where_there_are_any() -> None:
-    asked = Cell("asked", 1, "", "bull", 80, 60, 20, 0, 160.0)
-    found = Pools(card(asked)).figures("bull", 1, "asked")
+    asked = OutcomeCell("asked", 1, "", "bull", 80, 60, 20, 0, 160.0)
+    found = OutcomeStatistics(card(asked)).figures("bull", 1, "asked")
     assert (found.hit_rate, found.base_rate, found.compared) == (0.75, None, 0)
-    found = Pools(card(asked, cell(30, ups=3))).figures("bull", 1, "asked")
+    found = OutcomeStatistics(card(asked, cell(30, ups=3))).figures("bull", 1, "asked")
     assert (found.base_rate, found.compared) == (0.1, 30)
 
 
@@ -323,7 +323,7 @@ async def test_the_bounds_of_neutral_belong_to_it(database: Database) -> None:
     assert [(spread.days, spread.squares) for spread in counted.spreads] == [(days, 4) for days in HORIZONS]
 
 
-async def test_all_outcomes_are_those_of_the_history_that_is_told(drawer: Drawer[Scorecard]) -> None:
+async def test_all_outcomes_are_those_of_the_history_that_is_told(drawer: Document[Scorecard]) -> None:
     told = [ORIGIN]
     scorecards = Scorecards(drawer, drawer, lambda: told[0])
     assert (scorecards.live(), scorecards.backtested()) == (None, None)

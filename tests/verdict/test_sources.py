@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, iso
 from service.errors import ServiceError
-from service.market.observed import Chart, Failure
+from service.market.models import CoinChart
+from service.storage.documents import FetchFailure
 from service.wire.verdict import FundingFacts, RegimeFacts, RiskFacts, SentimentFacts
 from tests.fakes.clock import START_MS
 from tests.verdict.knowing import CLOSE_MS, HEARD_MS, MOMENT, MOOD, PAID_MS, PRICE, UP, World, concluded, quote
@@ -17,7 +18,7 @@ FIELDS = ["price", "funding_apr", "trend_daily", "trend_weekly", "btc_correlatio
 
 
 async def test_risk_tells_price_funding_and_trends_dated_by_the_oldest_of_them(world: World) -> None:
-    told = await world.sources.risk("KPEPE")
+    told = await world.sources.risk("PEPE")
     assert told.facts == RiskFacts(iso(START_MS), PRICE, 10.95, iso(CLOSE_MS), "UP", "UP", 0.5, [])
     assert (told.observed_ms, told.stale) == (CLOSE_MS, False)
 
@@ -30,7 +31,7 @@ async def test_risk_names_stale_what_the_risk_route_does(world: World, age_s: in
     world.quotes["BTC"] = replace(quote("BTC"), funding_ms=START_MS - age_s * SECOND_MS)
     if failing:
         world.state = replace(world.state, venue=None)
-    world.show(failure=Failure(START_MS, 500, "no") if failing else None)
+    world.show(failure=FetchFailure(START_MS, 500, "no") if failing else None)
     answer = world.coins.risk("BTC", world.sentiment.mood)
     assert isinstance(answer.data, msgspec.Raw)
     context = msgspec.json.decode(bytes(answer.data))
@@ -64,8 +65,8 @@ async def test_risk_is_stale_where_its_trends_are_past_their_limit_and_then_they
 
 
 async def test_a_young_coins_missing_trend_is_unknown_and_not_stale(world: World) -> None:
-    world.charts["BTC"] = Chart(CLOSE_MS, "UP", CLOSE_MS)
-    world.charts["ETH"] = Chart(CLOSE_MS)
+    world.charts["BTC"] = CoinChart(CLOSE_MS, "UP", CLOSE_MS)
+    world.charts["ETH"] = CoinChart(CLOSE_MS)
     world.show()
     younger, youngest = await world.sources.risk("BTC"), await world.sources.risk("ETH")
     assert (younger.stale, younger.facts.stale_fields) == (False, ["trend_weekly"])
@@ -141,12 +142,12 @@ async def test_before_the_markets_regime_is_known_a_coin_may_have_one_and_withou
 async def test_sentiment_tells_the_coins_mood(world: World) -> None:
     told = await world.sources.sentiment("BTC")
     assert told == (SentimentFacts(iso(HEARD_MS), MOOD.stance, MOOD.summary), HEARD_MS, False)
-    with pytest.raises(ServiceError, match="Sentiment of KPEPE"):
-        await world.sources.sentiment("KPEPE")
+    with pytest.raises(ServiceError, match="Sentiment of PEPE"):
+        await world.sources.sentiment("PEPE")
 
 
 async def test_sentiment_is_stale_when_its_room_says_so_and_nothing_after_two_days(world: World) -> None:
-    await world.moods.fail(Failure(START_MS, 500, "no"))
+    await world.moods.fail(FetchFailure(START_MS, 500, "no"))
     assert (await world.sources.sentiment("BTC")).stale is True
     world.clock.set_wall(HEARD_MS + 48 * HOUR_MS + 1)
     with pytest.raises(ServiceError, match="Sentiment of BTC"):

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from service.market.observed import Bar
-from service.market.shelf import Shelf
+from service.market.models import Bar
 from service.storage.database import Database
+from service.storage.documents import DocumentStore
 from service.verdict.ledger import Ledger
+from service.verdict.outcomes import OutcomeScorer
 from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
-from service.verdict.scoring import Scoring
 from service.wire.verdict import HorizonRecord, Label, Verdict
 from tests.fakes.clock import FakeClock
 from tests.market.recordings import needs_recordings
@@ -132,10 +132,10 @@ async def _lived_through(
     market: Market, database: Database, clock: FakeClock
 ) -> tuple[list[tuple[Verdict, float, int]], Scorecards, Ledger]:
     """Every night's verdicts, scored once a week and at the end; what was issued, at which price and when."""
-    store, ledger, shelf = Hours(database), Ledger(database), Shelf(database)
-    drawer = shelf.drawer(SCORECARD, Scorecard)
-    scorecards = Scorecards(drawer, shelf.drawer(BACKTEST, Scorecard), lambda: ORIGIN)
-    scoring = Scoring(clock, database, store.store, drawer, lambda: ORIGIN)
+    store, ledger, shelf = Hours(database), Ledger(database), DocumentStore(database)
+    drawer = shelf.document(SCORECARD, Scorecard)
+    scorecards = Scorecards(drawer, shelf.document(BACKTEST, Scorecard), lambda: ORIGIN)
+    scoring = OutcomeScorer(clock, database, store.store, drawer, lambda: ORIGIN)
     await store.list_coins(*COINS)
     for coin, bars in market.bars.items():
         rows = [Bar(hour * HOUR_MS, *bar, trades=1) for hour, bar in bars.items()]

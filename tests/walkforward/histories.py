@@ -3,9 +3,10 @@
 import random
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.conclusions.concluded import CONCLUSIONS
-from service.market.observed import Bar, Quote, Quotes
+from service.market.daily_report.models import DAILY_REPORT
+from service.market.models import Bar, Quote, Quotes
 from service.market.store import MarketStore
+from service.market.symbols import canonical
 from service.storage.database import Database
 from tests.fakes.clock import START_MS
 from tests.walkforward.runs import TODAY
@@ -32,7 +33,7 @@ async def hold_history(
 ) -> MarketStore:
     """Keep the last days of coins up to yesterday, with funding of the last one, and publish them."""
     store = MarketStore(database)
-    found = [Quote(coin, coin.upper(), 1e6, 2.0, START_MS, 0.0, START_MS) for coin in coins]
+    found = [Quote(coin, canonical(coin), 1e6, 2.0, START_MS, 0.0, START_MS) for coin in coins]
     await store.put_quotes(origin, Quotes(START_MS, found, ("MATIC",)))
     for coin in (*coins, "MATIC"):
         await store.put_bars(origin, coin, wander(coin, range(TODAY - days, TODAY + 1)), (TODAY - 1) * DAY_MS)
@@ -44,7 +45,7 @@ async def hold_history(
 
 async def publish(database: Database, origin: str, day: int) -> None:
     """Say that all days before one are published."""
-    row = (CONCLUSIONS, origin, day * DAY_MS)
+    row = (DAILY_REPORT, origin, day * DAY_MS)
     await database.write(
         lambda connection: (
             connection.execute(

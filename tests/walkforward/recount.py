@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from statistics import NormalDist, fmean, median, pstdev, variance
 from typing import Any, NamedTuple
 
-from service.walkforward.parameters import History
+from service.walkforward.parameters import CoinHistoryInput
 
 EPOCH = date(1970, 1, 1)
 FEE_BPS, SLIPPAGE_BPS = 4.5, ((1e9, 1), (1e8, 3), (1e7, 10), (1e6, 25), (1e5, 60), (0, 150))
@@ -44,7 +44,7 @@ class Day:
         self.net = self.exposure = self.turnover = 0.0
 
 
-def market_of(histories: Iterable[History]) -> Market:
+def market_of(histories: Iterable[CoinHistoryInput]) -> Market:
     bars = {history.coin: {bar[0]: tuple(bar[1:]) for bar in history.bars} for history in histories}
     return Market(bars, {history.coin: dict(history.funding) for history in histories})
 

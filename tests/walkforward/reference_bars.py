@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
-from tests.market.recordings import DATA
+from tests.market.recordings import DATA, price_of_one, size_of
 
 RECORDED = DATA / "hyperliquid"
 BUNDLED = Path(__file__).resolve().parents[2] / "fixtures" / "upstream" / "hyperliquid"
@@ -114,17 +114,25 @@ def bundled() -> History:
 
 
 def _read(folder: Path) -> History:
-    """By the ticker that is told: the venue's kPEPE is KPEPE."""
+    """By public ticker: the venue's kPEPE is a thousand PEPE."""
     bars: dict[str, dict[int, Bar]] = {}
     for coin, rows in files(folder / "candles-1d"):
-        bars[coin.upper()] = {row["t"] // DAY_MS: Bar(*(float(row[field]) for field in "ohlcv")) for row in rows}
+        bars[coin.removeprefix("k")] = {
+            row["t"] // DAY_MS: Bar(
+                *(price_of_one(coin, row[field]) for field in "ohlc"),  # type: ignore[misc] # four
+                volume=float(row["v"]) * size_of(coin),
+            )
+            for row in rows
+        }
     paid: dict[str, dict[int, float]] = {}
     for coin, rows in files(folder / "funding"):
         of_day: dict[int, dict[int, float]] = defaultdict(dict)
         for row in rows:
             hour = round(row["time"] / HOUR_MS)  # paid for the hour that has just ended, within minutes
             of_day[(hour - 1) // 24][hour] = float(row["fundingRate"])
-        paid[coin.upper()] = {day: math.fsum(rates.values()) for day, rates in of_day.items() if len(rates) >= 23}
+        paid[coin.removeprefix("k")] = {
+            day: math.fsum(rates.values()) for day, rates in of_day.items() if len(rates) >= 23
+        }
     return History(bars, paid)
 
 

@@ -4,22 +4,22 @@ import math
 
 import numpy as np
 
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
 from tests.walkforward import reference_trading as reference
 from tests.walkforward.reference_bars import History
 
 
-def tape_of(history: History) -> Tape:
-    laid = lay(
+def tape_of(history: History) -> MarketTape:
+    laid = build_tape(
         {coin: [DayBar(day, *bar) for day, bar in bars.items()] for coin, bars in history.bars.items()}, history.paid
     )
     assert (laid.first_day, len(laid.open)) == (history.days.start, len(history.days))
     return laid
 
 
-def plan_of(history: History, decided: reference.Plan) -> Plan:
+def plan_of(history: History, decided: reference.Plan) -> TradingPlan:
     """The reference's decisions as a plan of the service."""
     coins, days = sorted(history.bars), history.days
     shape = len(days), len(coins)
@@ -35,10 +35,10 @@ def plan_of(history: History, decided: reference.Plan) -> Plan:
                 stop[row, column] = decision.stop
             if decision.reason is not None:
                 reason[row, column] = REASONS.index(decision.reason)
-    return Plan(side, weight, score, stop, reason)
+    return TradingPlan(side, weight, score, stop, reason)
 
 
-def decisions_of(history: History, plan: Plan) -> dict[tuple[str, int], reference.Decision]:
+def decisions_of(history: History, plan: TradingPlan) -> dict[tuple[str, int], reference.Decision]:
     """Every decision of the service's plan that is not nothing at all, by coin and day."""
     made = {}
     for row, column in np.argwhere((plan.side != 0) | (plan.reason != NO_REASON)).tolist():
@@ -51,7 +51,7 @@ def decisions_of(history: History, plan: Plan) -> dict[tuple[str, int], referenc
     return made
 
 
-def trades_of(history: History, book: Book) -> list[reference.Trade]:
+def trades_of(history: History, book: BacktestBook) -> list[reference.Trade]:
     """The service's trades as the reference tells them, by entry and coin."""
     coins, days = sorted(history.bars), history.days
     return [
@@ -75,7 +75,7 @@ def trades_of(history: History, book: Book) -> list[reference.Trade]:
     ]
 
 
-def held_of(history: History, book: Book) -> list[reference.Trade]:
+def held_of(history: History, book: BacktestBook) -> list[reference.Trade]:
     """The service's open positions as the reference tells them: at the last close, without an exit."""
     coins, days = sorted(history.bars), history.days
     last = days[-1]
@@ -100,7 +100,7 @@ def held_of(history: History, book: Book) -> list[reference.Trade]:
     ]
 
 
-def signals_of(history: History, book: Book) -> list[reference.Signal]:
+def signals_of(history: History, book: BacktestBook) -> list[reference.Signal]:
     coins, days = sorted(history.bars), history.days
     return [
         reference.Signal(coins[coin], days[row], side, _known(score), _known(price))

@@ -6,8 +6,7 @@ from typing import Literal, get_args
 from service.analytics.costs import standard
 from service.clock import DAY_MS, iso
 from service.walkforward.parameters import ENGINE, Parameters
-from service.walkforward.records import Packed, pack
-from service.walkforward.run import Finding, FoldRecord, Run
+from service.walkforward.records import FoldRecord, GateFinding, PackedRun, WalkforwardRun, pack_run
 from service.wire.walkforward import (
     BuyAndHold,
     Strategy,
@@ -21,7 +20,7 @@ from service.wire.walkforward import (
 from tests.fakes.clock import START_MS
 
 TODAY = START_MS // DAY_MS
-COINS = ("BTC", "KPEPE", "MATIC")
+COINS = ("BTC", "PEPE", "MATIC")
 HASH = "ab" * 32
 
 Named = Strategy | Literal["all"]
@@ -87,8 +86,8 @@ def made(
     told: WalkforwardSummary | None = None,
     message: str | None = None,
     ran_ms: int = START_MS,
-) -> Run:
-    return Run(
+) -> WalkforwardRun:
+    return WalkforwardRun(
         engine=ENGINE, run_id=run_id, ran_at=iso(ran_ms), parameters_hash=HASH, tape_digest="cd" * 32,
         parameters=Parameters(), message=message, summary=told, signals=list(signals), positions=list(positions),
         outcomes=list(outcomes),
@@ -98,11 +97,11 @@ def made(
                 chosen={"period": 10.0}, trials=9, train_sharpe=None, sharpes=[None] * 9,
             )
         ],
-        findings=[Finding("trend-following", "fills", told is not None, "all of them")],
+        findings=[GateFinding("trend-following", "fills", told is not None, "all of them")],
     )  # fmt: skip
 
 
-def packed(run_id: str = "0123456789abcdef", count: int = 3, ran_ms: int = START_MS) -> Packed:
+def packed(run_id: str = "0123456789abcdef", count: int = 3, ran_ms: int = START_MS) -> PackedRun:
     """A run with so many records of each kind, coin after coin."""
     coins = [COINS[number % len(COINS)] for number in range(count)]
     run = made(
@@ -113,4 +112,4 @@ def packed(run_id: str = "0123456789abcdef", count: int = 3, ran_ms: int = START
         told=summary(),
         ran_ms=ran_ms,
     )
-    return pack(run, TODAY - 1)
+    return pack_run(run, TODAY - 1)

@@ -9,13 +9,13 @@ import pytest
 from service.analytics.backtest.strategies import STRATEGIES
 from service.walkforward import gate
 from service.walkforward.parameters import Parameters
-from service.walkforward.run import Check
+from service.walkforward.records import GateCheck
 from service.walkforward.walk import Simulate, prepare
 from tests.walkforward.cheats import at_the_last_close, bolder, cheats, free, losers_dropped
 from tests.walkforward.leaks import ground, market, strategy, trailing
 from tests.walkforward.test_gate import failed, findings
 
-EDGE: set[Check] = {"sign-flip-surrogates"}
+EDGE: set[GateCheck] = {"sign-flip-surrogates"}
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ import pytest
 
 from service.clock import DAY_MS
 from service.walkforward import gate
-from service.walkforward.engine import run
-from service.walkforward.parameters import Bar, History, Parameters, Request, Scheme
+from service.walkforward.engine import run_walkforward
+from service.walkforward.parameters import BarTuple, CoinHistoryInput, Parameters, Scheme, WalkforwardRequest
 
 pytestmark = pytest.mark.unmeasured
 
@@ -32,10 +32,10 @@ def _a_quicker_gate(monkeypatch: pytest.MonkeyPatch) -> None:
 def coin(
     name: str, days: range = range(DAYS), *, move: float = 0.04, scale: float = 1.0, volume: float = 1e6,
     paid: float = 0.001, without: range = range(0),
-) -> History:  # fmt: skip
+) -> CoinHistoryInput:  # fmt: skip
     """A coin that wanders by its name alone, with funding on every day that has a bar."""
     dice, price = random.Random(name), 100.0  # noqa: S311 - prices, not secrets
-    bars: list[Bar] = []
+    bars: list[BarTuple] = []
     funding = []
     for day in days:
         opened, price = price, price * math.exp(dice.gauss(0, move))
@@ -43,20 +43,20 @@ def coin(
         if day not in without:
             bars.append((FIRST + day, opened * scale, high * scale, low * scale, price * scale, volume))
             funding.append((FIRST + day, dice.gauss(0.0003, paid)))
-    return History(name, bars, funding)
+    return CoinHistoryInput(name, bars, funding)
 
 
-def coins(count: int = 12, **how: Any) -> list[History]:
+def coins(count: int = 12, **how: Any) -> list[CoinHistoryInput]:
     return [coin(f"C{number:02d}", **how) for number in range(count)]
 
 
-def steady(name: str) -> History:
-    return History(name, [(FIRST + day, 1.0, 1.0, 1.0, 1.0, 5.0) for day in range(DAYS)], [])
+def steady(name: str) -> CoinHistoryInput:
+    return CoinHistoryInput(name, [(FIRST + day, 1.0, 1.0, 1.0, 1.0, 5.0) for day in range(DAYS)], [])
 
 
-MARKETS: Mapping[str, list[History]] = {
+MARKETS: Mapping[str, list[CoinHistoryInput]] = {
     "nothing": [],
-    "a coin without bars": [History("A", [], [])],
+    "a coin without bars": [CoinHistoryInput("A", [], [])],
     "one coin": [coin("A")],
     "a coin of the last day alone": [*coins(), coin("Z", range(DAYS - 1, DAYS))],
     "a coin listed in a fold": [*coins(), coin("Z", range(TRAIN + 5, DAYS))],
@@ -76,10 +76,10 @@ MARKETS: Mapping[str, list[History]] = {
 }
 
 
-def walked(histories: list[History], parameters: Parameters | None = None) -> dict[str, Any]:
+def walked(histories: list[CoinHistoryInput], parameters: Parameters | None = None) -> dict[str, Any]:
     last = max((bar[0] for history in histories for bar in history.bars), default=FIRST)
-    request = Request((last + 1) * DAY_MS, parameters or Parameters(), histories)
-    told: dict[str, Any] = msgspec.to_builtins(run(request, lambda _done, _total: None))
+    request = WalkforwardRequest((last + 1) * DAY_MS, parameters or Parameters(), histories)
+    told: dict[str, Any] = msgspec.to_builtins(run_walkforward(request, lambda _done, _total: None))
     return told
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from service.walkforward import gate
-from service.walkforward.engine import run
+from service.walkforward.engine import run_walkforward
 from tests.walkforward.leaks import market
 from tests.walkforward.recount import Market, cost, day_of, grown, market_of, recount, tradable
 from tests.walkforward.test_engine import request
@@ -23,7 +23,7 @@ def published() -> tuple[Any, Market]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 1)
         patch.setattr(gate, "CUT_EVERY", 100)
-        told = run(asked, lambda _done, _total: None)
+        told = run_walkforward(asked, lambda _done, _total: None)
     return msgspec.json.decode(msgspec.json.encode(told)), market_of(asked.histories)
 
 

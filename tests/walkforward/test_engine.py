@@ -12,15 +12,15 @@ from service.analytics.backtest import trend_following
 from service.analytics.backtest.plan import Strategy
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.costs import standard
 from service.clock import DAY_MS
 from service.walkforward import gate
-from service.walkforward.engine import hash_parameters, run, walk_all
-from service.walkforward.parameters import ENGINE, History, Parameters, Request
-from service.walkforward.run import Run
+from service.walkforward.engine import hash_parameters, run_walkforward, walk_strategies
+from service.walkforward.parameters import ENGINE, CoinHistoryInput, Parameters, WalkforwardRequest
+from service.walkforward.records import WalkforwardRun
 from service.walkforward.summary import LEAST_DAYS
-from service.walkforward.walk import back_test, best, walk
+from service.walkforward.walk import back_test, best_index, walk_strategy
 from service.wire.walkforward import WalkforwardOutcome, WalkforwardPosition
 from tests.walkforward.leaks import PARAMETERS, centred, ground, market, strategy, trailing
 
@@ -37,7 +37,7 @@ def _a_quicker_gate() -> object:
         yield
 
 
-def histories(tape: Tape) -> list[History]:
+def histories(tape: MarketTape) -> list[CoinHistoryInput]:
     told = []
     for column, coin in enumerate(tape.coins):
         rows = np.flatnonzero(~np.isnan(tape.close[:, column]))
@@ -45,39 +45,39 @@ def histories(tape: Tape) -> list[History]:
         days = (rows + tape.first_day).tolist()
         known = np.flatnonzero(~np.isnan(tape.funding[:, column]))
         paid = zip((known + tape.first_day).tolist(), tape.funding[known, column].tolist(), strict=True)
-        told.append(History(coin, list(zip(days, *prices, strict=True)), list(paid)))
+        told.append(CoinHistoryInput(coin, list(zip(days, *prices, strict=True)), list(paid)))
     return told
 
 
-def request(tape: Tape = TAPE, parameters: Parameters = PARAMETERS) -> Request:
-    return Request(NOW_MS, parameters, histories(tape))
+def request(tape: MarketTape = TAPE, parameters: Parameters = PARAMETERS) -> WalkforwardRequest:
+    return WalkforwardRequest(NOW_MS, parameters, histories(tape))
 
 
 @cache
-def ran() -> tuple[Run, list[tuple[int, int]]]:
+def ran() -> tuple[WalkforwardRun, list[tuple[int, int]]]:
     steps: list[tuple[int, int]] = []
-    return run(request(), lambda done, total: steps.append((done, total))), steps
+    return run_walkforward(request(), lambda done, total: steps.append((done, total))), steps
 
 
 def test_the_same_request_gives_the_same_bytes_in_any_order_and_over_the_border_of_a_process() -> None:
     first, _ = ran()
     asked = request()
     shuffled = replace(asked, histories=asked.histories[::-1])
-    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(shuffled), type=Request)
-    again = msgspec.msgpack.encode(run(sent, lambda *_: None))
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(shuffled), type=WalkforwardRequest)
+    again = msgspec.msgpack.encode(run_walkforward(sent, lambda *_: None))
     assert again == msgspec.msgpack.encode(first)
-    assert msgspec.msgpack.decode(again, type=Run) == first
+    assert msgspec.msgpack.decode(again, type=WalkforwardRun) == first
 
 
 def test_a_run_is_known_by_its_tape_and_its_parameters_and_not_by_when_it_ran() -> None:
     first, _ = ran()
     bare = [strategy(trailing)]
-    one = walk_all(bare, ground(), NOW_MS, lambda *_: None)
-    later = walk_all(bare, ground(), NOW_MS + 5, lambda *_: None)
-    dearer = walk_all(bare, ground(parameters=replace(PARAMETERS, fee_bps=9.0)), NOW_MS, lambda *_: None)
-    other = walk_all(bare, ground(market(9)), NOW_MS, lambda *_: None)
+    one = walk_strategies(bare, ground(), NOW_MS, lambda *_: None)
+    later = walk_strategies(bare, ground(), NOW_MS + 5, lambda *_: None)
+    dearer = walk_strategies(bare, ground(parameters=replace(PARAMETERS, fee_bps=9.0)), NOW_MS, lambda *_: None)
+    other = walk_strategies(bare, ground(market(9)), NOW_MS, lambda *_: None)
     assert (later.run_id, later.ran_at != one.ran_at) == (one.run_id, True)
-    assert len({run.run_id for run in (first, one, dearer, other)}) == 4
+    assert len({run_walkforward.run_id for run_walkforward in (first, one, dearer, other)}) == 4
     assert one.parameters_hash == other.parameters_hash != dearer.parameters_hash
     assert len({one.tape_digest, dearer.tape_digest, other.tape_digest}) == 2
     assert first.engine == ENGINE
@@ -148,7 +148,7 @@ def test_positions_are_valued_at_the_last_close_and_outcomes_at_their_exits() ->
 
 def test_a_decision_of_the_last_day_has_no_price_yet() -> None:
     always = strategy(lambda tape, _: np.where(np.arange(len(tape.close)) < len(tape.close) - 1, 1.0, -1.0)[:, None])
-    told = walk_all([always], ground(), NOW_MS, lambda *_: None)
+    told = walk_strategies([always], ground(), NOW_MS, lambda *_: None)
     assert not told.signals  # that rule knows when the tape ends, and is refused
     assert told.summary is not None
     assert told.summary.strategies[1].refused is not None
@@ -203,7 +203,7 @@ def test_all_together_is_a_third_of_the_capital_in_each() -> None:
 def test_what_the_gate_refuses_is_not_told_but_its_trials_count() -> None:
     cheat = strategy(centred)._replace(name="cross-sectional-momentum")
     honest = strategy(trailing)
-    told = walk_all([honest, cheat], ground(), NOW_MS, lambda *_: None)
+    told = walk_strategies([honest, cheat], ground(), NOW_MS, lambda *_: None)
     assert told.summary is not None
     _, one, other = told.summary.strategies
     assert one.published
@@ -224,17 +224,17 @@ def test_what_the_gate_refuses_is_not_told_but_its_trials_count() -> None:
 
 def test_a_history_that_is_too_short_is_said_to_be_and_brings_nothing() -> None:
     steps: list[tuple[int, int]] = []
-    told = run(request(TAPE.until(150)), lambda done, total: steps.append((done, total)))
+    told = run_walkforward(request(TAPE.until(150)), lambda done, total: steps.append((done, total)))
     assert told.message == "Nothing was walked: 150 days are recorded, and the first fold needs 151."
     assert (told.summary, told.signals, told.positions, told.outcomes, told.folds, told.findings) == (
         None, [], [], [], [], [],
     )  # fmt: skip
     assert steps == [(0, 0)]
-    assert "0 days" in str(run(Request(0, PARAMETERS, []), lambda *_: None).message)
+    assert "0 days" in str(run_walkforward(WalkforwardRequest(0, PARAMETERS, []), lambda *_: None).message)
 
 
 def test_one_day_to_test_is_a_fold() -> None:
-    told = walk_all([strategy(trailing)], ground(TAPE.until(151)), NOW_MS, lambda *_: None)
+    told = walk_strategies([strategy(trailing)], ground(TAPE.until(151)), NOW_MS, lambda *_: None)
     assert told.summary is not None
     assert (told.summary.folds, told.summary.total, told.summary.sharpe) == (1, 0, None)
     assert told.summary.firstDay == told.summary.lastDay
@@ -244,7 +244,7 @@ def test_one_day_to_test_is_a_fold() -> None:
 
 @pytest.mark.parametrize(("days", "told"), [(LEAST_DAYS - 1, False), (LEAST_DAYS, True)])
 def test_nothing_is_said_of_sharpe_ratios_before_thirty_days_were_tested(days: int, told: bool) -> None:
-    summary = walk_all([strategy(trailing)], ground(TAPE.until(150 + days)), NOW_MS, lambda *_: None).summary
+    summary = walk_strategies([strategy(trailing)], ground(TAPE.until(150 + days)), NOW_MS, lambda *_: None).summary
     assert summary is not None
     assert summary.total > 0
     ratios = [summary.sharpe, summary.probabilisticSharpe, summary.deflatedSharpe, summary.buyAndHold.sharpe]
@@ -254,7 +254,7 @@ def test_nothing_is_said_of_sharpe_ratios_before_thirty_days_were_tested(days: i
 
 def test_a_strategy_that_never_trades_is_told_as_one() -> None:
     idle = strategy(lambda tape, _: np.zeros_like(tape.close))
-    told = walk_all([idle], ground(), NOW_MS, lambda *_: None)
+    told = walk_strategies([idle], ground(), NOW_MS, lambda *_: None)
     assert told.summary is not None
     assert (told.summary.total, told.summary.winRate, told.summary.meanReturnPct) == (0, None, None)
     assert told.summary.strategies[1].fundingKnown is None
@@ -269,12 +269,12 @@ def test_a_strategy_that_never_trades_is_told_as_one() -> None:
 def test_the_best_is_the_first_of_the_highest_and_what_never_traded_comes_last(
     sharpes: list[float | None], chosen: int
 ) -> None:
-    assert best(sharpes) == chosen
+    assert best_index(sharpes) == chosen
 
 
 @pytest.mark.promise("walkforward.method", "costs.slippage-table")
 def test_the_summary_states_its_costs_and_how_it_was_tested() -> None:
-    summary = run(request(), lambda _done, _total: None).summary
+    summary = run_walkforward(request(), lambda _done, _total: None).summary
     assert summary is not None
     assert summary.standard == standard()
     assert summary.method.surrogates.startswith("Sign-flip surrogate test: ")
@@ -282,7 +282,7 @@ def test_the_summary_states_its_costs_and_how_it_was_tested() -> None:
     assert summary.method.embargo.startswith("No embargo is applied.")
     assert "would have no effect on leakage" in summary.method.embargo
     other = replace(request(), parameters=replace(PARAMETERS, fee_bps=1.0, slippage=((0.0, 2.0),)))
-    told = run(other, lambda _done, _total: None).summary
+    told = run_walkforward(other, lambda _done, _total: None).summary
     assert told is not None
     assert told.standard == standard(1.0, ((0.0, 2.0),))
     assert told.returnPct != summary.returnPct
@@ -303,15 +303,15 @@ def test_training_is_judged_by_the_days_that_it_could_hold_a_position_over() -> 
 @pytest.mark.parametrize("scheme", ["anchored", "rolling"])
 def test_the_future_has_no_say_in_what_is_chosen(scheme: str) -> None:
     parameters = replace(PARAMETERS, scheme=scheme)
-    whole = walk(trend_following.STRATEGY, ground(TAPE, parameters=parameters), lambda: None)
+    whole = walk_strategy(trend_following.STRATEGY, ground(TAPE, parameters=parameters), lambda: None)
     for tested in whole:
         tables = [
             np.concatenate([table[: tested.fold.begin], 3 * table[tested.fold.begin :][::-1, ::-1]])
             for table in TAPE[2:]
         ]
-        other = walk(
+        other = walk_strategy(
             trend_following.STRATEGY,
-            ground(Tape(TAPE.coins, TAPE.first_day, *tables), parameters=parameters),
+            ground(MarketTape(TAPE.coins, TAPE.first_day, *tables), parameters=parameters),
             lambda: None,
         )
         mine, theirs = tested.training, other[tested.fold.number - 1].training
@@ -321,7 +321,7 @@ def test_the_future_has_no_say_in_what_is_chosen(scheme: str) -> None:
 def test_each_fold_is_followed_with_what_its_own_training_chose() -> None:
     of: Strategy = strategy(trailing, 2, 5, 12)
     over = ground(market(6))
-    walked = walk(of, over, lambda: None)
+    walked = walk_strategy(of, over, lambda: None)
     assert len({tested.training.chosen for tested in walked}) > 1
     for tested in walked:
         assert tested.chosen == of.grid[tested.training.chosen]

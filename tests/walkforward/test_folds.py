@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.walkforward.folds import Fold, fold_days, purge_days
 from service.walkforward.parameters import Parameters
+from service.walkforward.walk import Fold, fold_days, purge_days
 
 SPLITS = st.builds(
     Parameters,

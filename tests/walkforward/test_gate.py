@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from service.analytics.backtest.inspection import Edge
-from service.analytics.backtest.plan import Plan, Strategy
+from service.analytics.backtest.inspection import SurrogateEdge
+from service.analytics.backtest.plan import Strategy, TradingPlan
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags
 from service.clock import DAY_MS
 from service.walkforward import gate
-from service.walkforward.gate import examine
-from service.walkforward.run import Check, Finding
-from service.walkforward.walk import Ground, Simulate, WalkedFold, walk
+from service.walkforward.gate import check_strategy
+from service.walkforward.records import GateCheck, GateFinding
+from service.walkforward.walk import Simulate, WalkContext, WalkedFold, walk_strategy
 from tests.walkforward.leaks import (
     HORIZON,
     PARAMETERS,
@@ -49,24 +49,24 @@ def whole(quicker: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def findings(
-    of: Strategy, over: Ground | None = None, walked: Sequence[WalkedFold] | None = None, seed: str = "seed"
-) -> dict[Check, Finding]:
+    of: Strategy, over: WalkContext | None = None, walked: Sequence[WalkedFold] | None = None, seed: str = "seed"
+) -> dict[GateCheck, GateFinding]:
     over = over or ground()
     closed_ms = (over.tape.first_day + over.rows) * DAY_MS
-    walked = walk(of, over, lambda: None) if walked is None else walked
-    return {found.check: found for found in examine(of, walked, over, closed_ms, seed, lambda: None)}
+    walked = walk_strategy(of, over, lambda: None) if walked is None else walked
+    return {found.check: found for found in check_strategy(of, walked, over, closed_ms, seed, lambda: None)}
 
 
-def failed(found: dict[Check, Finding]) -> set[Check]:
+def failed(found: dict[GateCheck, GateFinding]) -> set[GateCheck]:
     return {check for check, finding in found.items() if not finding.held}
 
 
 @pytest.mark.parametrize(("errors", "held"), [(-4.1, False), (-4.0, True), (4.0, True), (4.1, False)])
 def test_to_lose_by_knowing_is_as_suspect_as_to_win(monkeypatch: pytest.MonkeyPatch, errors: float, held: bool) -> None:
     monkeypatch.setattr(gate, "SURROGATES", 1)
-    monkeypatch.setattr(gate, "edge", lambda _: Edge(errors, errors, 100))
+    monkeypatch.setattr(gate, "surrogate_edge", lambda _: SurrogateEdge(errors, errors, 100))
     over = ground()
-    walked = walk(strategy(trailing), over, lambda: None)
+    walked = walk_strategy(strategy(trailing), over, lambda: None)
     assert gate._sign_flip_surrogates(strategy(trailing), walked, over, "seed", lambda: None)[0] is held
 
 
@@ -146,10 +146,10 @@ def test_a_training_row_older_than_a_rolling_window_is_caught() -> None:
     assert failed(with_training_row(2, 119, rolling)) == {"purge"}
 
 
-def with_training_row(fold: int, row: int, over: Ground | None = None) -> dict[Check, Finding]:
+def with_training_row(fold: int, row: int, over: WalkContext | None = None) -> dict[GateCheck, GateFinding]:
     over = over or ground()
     of = strategy(trailing)
-    walked = walk(of, over, lambda: None)
+    walked = walk_strategy(of, over, lambda: None)
     rows = walked[fold].training.rows.copy()
     assert not rows[row]
     rows[row] = True
@@ -160,7 +160,7 @@ def with_training_row(fold: int, row: int, over: Ground | None = None) -> dict[C
 @pytest.mark.parametrize("admitted", [True, False])
 def test_parameters_chosen_by_the_fold_itself_are_caught(*, admitted: bool) -> None:
     of, over = strategy(trailing, 3, 5, 8), ground()
-    walked = walk(of, over, lambda: None)
+    walked = walk_strategy(of, over, lambda: None)
     other = (walked[1].training.chosen + 1) % 3
     plan = of.plan(over.tape, over.universe, of.grid[other])
     book = over.simulate(over.tape, plan, walked[1].fold.begin, walked[1].fold.end, over.costs, None)
@@ -173,7 +173,7 @@ def test_parameters_chosen_by_the_fold_itself_are_caught(*, admitted: bool) -> N
 
 def test_training_figures_that_saw_more_than_their_days_are_caught() -> None:
     of, over = strategy(trailing), ground()
-    walked = walk(of, over, lambda: None)
+    walked = walk_strategy(of, over, lambda: None)
     training = walked[0].training
     known = [None if ratio is None else ratio + 1e-6 for ratio in training.sharpes]
     walked[0] = walked[0]._replace(training=training._replace(sharpes=tuple(known)))
@@ -181,7 +181,7 @@ def test_training_figures_that_saw_more_than_their_days_are_caught() -> None:
 
 
 def test_a_rule_that_wants_the_same_whatever_it_knows_is_refused() -> None:
-    def plan(tape: Tape, _universe: Flags, _parameters: Mapping[str, float]) -> Plan:
+    def plan(tape: MarketTape, _universe: Flags, _parameters: Mapping[str, float]) -> TradingPlan:
         return wanting(np.where(np.arange(len(tape.coins)) == 0, 1.0, 0.0) * np.ones(tape.close.shape))
 
     found = findings(Strategy("trend-following", HORIZON, ({},), plan))
@@ -198,17 +198,17 @@ def test_a_strategy_that_decides_nothing_has_nothing_to_hide() -> None:
 def test_a_bar_that_is_still_open_is_caught() -> None:
     of, over = strategy(trailing), ground()
     closes_ms = (over.tape.first_day + over.rows) * DAY_MS
-    walked = walk(of, over, lambda: None)
-    early = {found.check: found for found in examine(of, walked, over, closes_ms - 1, "seed", lambda: None)}
+    walked = walk_strategy(of, over, lambda: None)
+    early = {found.check: found for found in check_strategy(of, walked, over, closes_ms - 1, "seed", lambda: None)}
     assert failed(early) == {"open-bar"}
 
 
 @pytest.mark.unmeasured
 def test_the_same_seed_finds_the_same_and_every_step_is_reported() -> None:
     of, over = strategy(trailing), ground()
-    walked = walk(of, over, lambda: None)
+    walked = walk_strategy(of, over, lambda: None)
     steps: list[int] = []
-    again = examine(of, walked, over, 0, "seed", lambda: steps.append(1))
-    assert again == examine(of, walked, over, 0, "seed", lambda: None)
-    assert again != examine(of, walked, over, 0, "another", lambda: None)
-    assert len(steps) == gate.steps(over.rows, len(walked), len(of.grid))
+    again = check_strategy(of, walked, over, 0, "seed", lambda: steps.append(1))
+    assert again == check_strategy(of, walked, over, 0, "seed", lambda: None)
+    assert again != check_strategy(of, walked, over, 0, "another", lambda: None)
+    assert len(steps) == gate.step_count(over.rows, len(walked), len(of.grid))

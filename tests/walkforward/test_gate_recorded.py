@@ -10,9 +10,9 @@ import pytest
 from service.analytics.backtest.simulation import simulate
 from service.clock import DAY_MS
 from service.walkforward import gate
-from service.walkforward.engine import run, walk_all
-from service.walkforward.parameters import Parameters, Request
-from service.walkforward.recordings import read_recordings
+from service.walkforward.engine import run_walkforward, walk_strategies
+from service.walkforward.histories import read_recordings
+from service.walkforward.parameters import Parameters, WalkforwardRequest
 from service.walkforward.walk import Simulate, prepare
 from tests.analytics.backtest.tapes import recorded
 from tests.market.recordings import DATA, needs_recordings
@@ -39,7 +39,7 @@ def _a_quicker_gate(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_strategies_of_the_service_pass_over_a_whole_market(folder: Path, coins: int) -> None:
     histories = read_recordings(folder, 2**45)
     last_day = max(history.bars[-1][0] for history in histories)
-    told = run(Request((last_day + 1) * DAY_MS, Parameters(), histories), lambda *_: None)
+    told = run_walkforward(WalkforwardRequest((last_day + 1) * DAY_MS, Parameters(), histories), lambda *_: None)
     assert [finding for finding in told.findings if not finding.held] == []
     assert told.summary is not None
     assert told.summary.trials == 3 * 6 * 9
@@ -66,6 +66,6 @@ def walked(sides: Sides, simulator: Simulate) -> str:
     tape, _ = recorded()
     ground = prepare(tape, Parameters(), simulator)
     closes_ms = (tape.first_day + ground.rows) * DAY_MS
-    summary = walk_all([strategy(sides)], ground, closes_ms, lambda *_: None).summary
+    summary = walk_strategies([strategy(sides)], ground, closes_ms, lambda *_: None).summary
     assert summary is not None
     return str(summary.strategies[1].refused)

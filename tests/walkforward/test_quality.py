@@ -8,9 +8,8 @@ from typing import get_args
 import pytest
 from msgspec.structs import asdict, replace
 
-from service.walkforward.quality import judge
-from service.walkforward.records import Told, pack, unpack
-from service.walkforward.run import FoldRecord
+from service.walkforward.quality import judge_trades_of
+from service.walkforward.records import FoldRecord, StoredRun, pack_run, unpack_run
 from service.wire.quality import SignalQuality, SignalValidations, StrategyType
 from service.wire.walkforward import Strategy, WalkforwardOutcome
 from tests.walkforward.reference_summary import best_by_luck, probability
@@ -23,11 +22,11 @@ YEARLY = (0.9, -0.4, None, 1.1, 0.2)
 
 def run_of(
     returns: Sequence[float], *, strategy: Strategy = "trend-following", yearly: Sequence[float | None] = YEARLY
-) -> Told:
+) -> StoredRun:
     """A run of 200 days whose trades of BTC brought so much, among trades of other coins and strategies."""
     trades = [replace(outcome(number), returnPct=one, strategy=strategy) for number, one in enumerate(returns)]
     others: list[WalkforwardOutcome] = [
-        *(replace(outcome(number, "KPEPE"), strategy=strategy) for number in range(7)),
+        *(replace(outcome(number, "PEPE"), strategy=strategy) for number in range(7)),
         *(replace(outcome(number), strategy="cross-sectional-momentum", returnPct=-1.0) for number in range(5)),
     ]
     folds = [
@@ -36,11 +35,11 @@ def run_of(
             trials=len(yearly), train_sharpe=None, sharpes=list(yearly),
         )
     ]  # fmt: skip
-    return unpack(1, pack(replace(made(outcomes=[*trades, *others], told=summary()), folds=folds), TODAY - 1))
+    return unpack_run(1, pack_run(replace(made(outcomes=[*trades, *others], told=summary()), folds=folds), TODAY - 1))
 
 
 def judged(returns: Sequence[float], signal_type: StrategyType = "trend-following") -> SignalQuality:
-    return judge(run_of(returns), "BTC", signal_type)
+    return judge_trades_of(run_of(returns), "BTC", signal_type)
 
 
 def drawn(count: int, mean: float, seed: int = 1) -> list[float]:
@@ -72,7 +71,7 @@ def test_the_figures_are_those_that_the_trades_and_the_papers_come_to(count: int
 
 def test_trials_that_differ_by_more_than_chance_deflate_by_their_own_variance() -> None:
     returns, yearly = drawn(120, 2.0), (4.0, -3.0, None, 2.5)
-    found = judge(run_of(returns, yearly=yearly), "BTC", "trend-following").validations
+    found = judge_trades_of(run_of(returns, yearly=yearly), "BTC", "trend-following").validations
     of_a_trade = statistics.variance([4.0, -3.0, 2.5]) * (200 / 365) / 120
     assert of_a_trade > 1 / 120
     assert found.deflatedSharpe == pytest.approx(probability(returns, best_by_luck(TRIALS, of_a_trade)), abs=5e-5)
@@ -80,7 +79,7 @@ def test_trials_that_differ_by_more_than_chance_deflate_by_their_own_variance() 
 
 def test_a_single_trial_with_a_ratio_has_no_variance_of_its_own() -> None:
     returns = drawn(120, 2.0)
-    found = judge(run_of(returns, yearly=(4.0, None)), "BTC", "trend-following").validations
+    found = judge_trades_of(run_of(returns, yearly=(4.0, None)), "BTC", "trend-following").validations
     assert found.deflatedSharpe == judged(returns).validations.deflatedSharpe
 
 
@@ -168,7 +167,7 @@ def test_the_types_are_the_strategies_and_the_default_of_clients() -> None:
 
 @pytest.mark.promise("quality.no-trades")
 def test_a_coin_without_trades_is_told_as_one_that_may_be_outside_the_universe() -> None:
-    found = judge(run_of(drawn(40, 1.0)), "ACE", "trend-following")
+    found = judge_trades_of(run_of(drawn(40, 1.0)), "ACE", "trend-following")
     assert (found.reliability_tier, found.confidence) == ("INSUFFICIENT_DATA", None)
     assert found.validations == SignalValidations(
         "trend-following", 0, 0, None, None, None, None, TRIALS, date(TODAY - 200), date(TODAY - 1)
@@ -181,16 +180,16 @@ def test_a_coin_without_trades_is_told_as_one_that_may_be_outside_the_universe()
 
 @pytest.mark.promise("quality.no-trades")
 def test_a_strategy_that_the_leakage_checks_refused_is_named_as_refused() -> None:
-    told = unpack(1, pack(made(told=summary("funding-reversion")), TODAY - 1))
-    assert judge(told, "BTC", "funding-reversion").message == (
+    told = unpack_run(1, pack_run(made(told=summary("funding-reversion")), TODAY - 1))
+    assert judge_trades_of(told, "BTC", "funding-reversion").message == (
         "The leakage checks of the walk-forward refused funding-reversion, so its trades are not counted."
     )
-    assert "may be outside its universe" in judge(told, "BTC", "trend-following").message
+    assert "may be outside its universe" in judge_trades_of(told, "BTC", "trend-following").message
 
 
 @pytest.mark.promise("quality.no-trades")
 def test_a_run_over_too_short_a_history_says_so_in_its_own_words() -> None:
-    told = unpack(1, pack(made(message="Nothing was walked: 3 days are recorded."), TODAY - 1))
-    found = judge(told, "BTC", "trend-following")
+    told = unpack_run(1, pack_run(made(message="Nothing was walked: 3 days are recorded."), TODAY - 1))
+    found = judge_trades_of(told, "BTC", "trend-following")
     assert found.message == "Nothing was walked: 3 days are recorded."
     assert found.validations == SignalValidations("trend-following", 0, 0, None, None, None, None, None, None, None)

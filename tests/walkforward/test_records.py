@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.walkforward.parameters import Parameters
-from service.walkforward.records import BEGINNING, Listed, Packed, kinds_of, pack, unpack, written
+from service.walkforward.records import (
+    BEGINNING,
+    PackedRun,
+    RecordList,
+    pack_run,
+    parameters_json,
+    records_by_kind,
+    unpack_run,
+)
 from service.wire.walkforward import WalkforwardOutcome
 from tests.fakes.clock import START_MS
 from tests.walkforward.runs import HASH, TODAY, made, outcome, packed, position, signal, summary
@@ -16,11 +24,11 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
     run = made(
         signals=[signal(0), signal(1)],
         positions=[position(0)],
-        outcomes=[outcome(2, "KPEPE")],
+        outcomes=[outcome(2, "PEPE")],
         told=summary(refused="funding-reversion"),
         message="as it was",
     )
-    told = unpack(7, pack(run, TODAY - 1))
+    told = unpack_run(7, pack_run(run, TODAY - 1))
     assert (told.run, told.run_id, told.engine, told.parameters_hash) == (7, run.run_id, run.engine, HASH)
     assert told.ran_ms == START_MS
     assert (told.head.summary, told.head.message, told.head.tape_digest) == (run.summary, run.message, run.tape_digest)
@@ -28,23 +36,23 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
     assert told.signals.page(None, BEGINNING, 9).records == run.signals
     assert told.positions.page(None, BEGINNING, 9).records == run.positions
     assert told.outcomes.page(None, BEGINNING, 9).records == run.outcomes
-    assert [told.knows(symbol) for symbol in ("BTC", "KPEPE", "MATIC", None)] == [True, True, False, False]
+    assert [told.knows(symbol) for symbol in ("BTC", "PEPE", "MATIC", None)] == [True, True, False, False]
 
 
 def test_a_packed_run_crosses_the_border_of_a_process_as_it_is() -> None:
     run = packed()
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(run), type=Packed) == run
-    assert set(kinds_of(run)) == {"signals", "positions", "outcomes"}
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(run), type=PackedRun) == run
+    assert set(records_by_kind(run)) == {"signals", "positions", "outcomes"}
 
 
 def test_parameters_are_written_the_same_for_the_same() -> None:
-    assert written(Parameters()) == written(Parameters(scheme="anchored"))
-    assert written(Parameters()) != written(Parameters(scheme="rolling"))
+    assert parameters_json(Parameters()) == parameters_json(Parameters(scheme="anchored"))
+    assert parameters_json(Parameters()) != parameters_json(Parameters(scheme="rolling"))
 
 
 def test_what_another_version_packed_is_not_understood() -> None:
     with pytest.raises(msgspec.MsgspecError):
-        unpack(1, msgspec.structs.replace(packed(), head=b'{"summary":7}'))
+        unpack_run(1, msgspec.structs.replace(packed(), head=b'{"summary":7}'))
 
 
 @given(
@@ -54,7 +62,7 @@ def test_what_another_version_packed_is_not_understood() -> None:
 )
 def test_page_after_page_gives_every_record_once_in_its_order(coins: list[str], symbol: str | None, limit: int) -> None:
     records = [outcome(number, coin) for number, coin in enumerate(coins)]
-    listed = Listed(records)
+    listed = RecordList(records)
     found: list[WalkforwardOutcome] = []
     after: int | None = BEGINNING
     while after is not None:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from service.walkforward import engine, gate
-from service.walkforward.parameters import History as Recorded
-from service.walkforward.parameters import Parameters, Request
-from service.walkforward.run import Run
+from service.walkforward.parameters import CoinHistoryInput as Recorded
+from service.walkforward.parameters import Parameters, WalkforwardRequest
+from service.walkforward.records import WalkforwardRun
 from service.wire.walkforward import WalkforwardOutcome, WalkforwardSignal
 from tests.walkforward.reference_bars import DAY_MS, Bar, History, bundled
 from tests.walkforward.test_reference_walk import iso
@@ -28,7 +28,7 @@ class Told(NamedTuple):
     chosen: list[tuple[str, int, dict[str, float]]]
 
 
-def told_until(run: Run, day: str) -> Told:
+def told_until(run: WalkforwardRun, day: str) -> Told:
     """What was known at the close of a day: decisions filled by then, positions left by then, folds begun by then."""
     return Told(
         [signal for signal in run.signals if signal.scanDate < day],
@@ -37,7 +37,7 @@ def told_until(run: Run, day: str) -> Told:
     )
 
 
-def walked(history: History) -> Run:
+def walked(history: History) -> WalkforwardRun:
     recorded = [
         Recorded(coin, [(day, *bar) for day, bar in sorted(bars.items())], sorted(history.paid.get(coin, {}).items()))
         for coin, bars in history.bars.items()
@@ -45,7 +45,9 @@ def walked(history: History) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 2)  # the gate has tests of its own, and takes most of a run
         patch.setattr(gate, "CUT_EVERY", 60)
-        return engine.run(Request(history.days.stop * DAY_MS, Parameters(), recorded), lambda _done, _total: None)
+        return engine.run_walkforward(
+            WalkforwardRequest(history.days.stop * DAY_MS, Parameters(), recorded), lambda _done, _total: None
+        )
 
 
 def funded() -> History:

@@ -8,11 +8,10 @@ import pytest
 
 from service.clock import DAY_MS
 from service.walkforward import engine, gate
-from service.walkforward.parameters import Parameters, Request
-from service.walkforward.quality import judge
-from service.walkforward.recordings import read_recordings
-from service.walkforward.records import pack, unpack
-from service.walkforward.run import Run
+from service.walkforward.histories import read_recordings
+from service.walkforward.parameters import Parameters, WalkforwardRequest
+from service.walkforward.quality import judge_trades_of
+from service.walkforward.records import WalkforwardRun, pack_run, unpack_run
 from service.wire.walkforward import Strategy
 from tests.market.recordings import needs_recordings
 from tests.walkforward.recount import date_of, day_of
@@ -29,14 +28,14 @@ ROUNDING = 1e-4
 @pytest.mark.promise("quality.payload")
 def test_trades_wins_and_means_of_every_coin_are_those_of_the_slow_implementation() -> None:
     made = both(Case(BUNDLED, few, "anchored"))
-    told = unpack(1, pack(made.run, made.history.days.stop - 1))
+    told = unpack_run(1, pack_run(made.run, made.history.days.stop - 1))
     counted = 0
     for name in get_args(Strategy):
         for coin in made.history.bars:
             brought = [
                 100 * trade.brought for one in made.walked[name] for trade in one.books.trades if trade.coin == coin
             ]
-            found = judge(told, coin, name).validations
+            found = judge_trades_of(told, coin, name).validations
             assert (found.sampleSize, found.wins) == (len(brought), sum(one > 0 for one in brought))
             if brought:
                 assert found.winRate == pytest.approx(sum(one > 0 for one in brought) / len(brought), abs=ROUNDING)
@@ -52,7 +51,7 @@ def test_trades_wins_and_means_of_every_coin_are_those_of_the_slow_implementatio
 def test_every_record_of_the_recorded_market_is_recounted_from_its_trades() -> None:
     run = _walk()
     assert run.summary is not None
-    told = unpack(1, pack(run, 0))
+    told = unpack_run(1, pack_run(run, 0))
     first, last = day_of(run.summary.firstDay), day_of(run.summary.lastDay)
     yearly = [sharpe for fold in run.folds for sharpe in fold.sharpes]
     spread = statistics.variance(sharpe for sharpe in yearly if sharpe is not None)
@@ -60,7 +59,7 @@ def test_every_record_of_the_recorded_market_is_recounted_from_its_trades() -> N
     for name in get_args(Strategy):
         for coin in {outcome.symbol for outcome in run.outcomes}:
             returns = [one.returnPct for one in run.outcomes if (one.symbol, one.strategy) == (coin, name)]
-            found = judge(told, coin, name)
+            found = judge_trades_of(told, coin, name)
             tiers[found.reliability_tier] += 1
             record, count = found.validations, len(returns)
             assert (record.sampleSize, record.trials) == (count, len(yearly))
@@ -78,9 +77,11 @@ def test_every_record_of_the_recorded_market_is_recounted_from_its_trades() -> N
     assert tiers["VALIDATED"] == 0, "no coin has a hundred trades in this recording"
 
 
-def _walk() -> Run:
+def _walk() -> WalkforwardRun:
     now_ms = (day_of("2025-07-25") + 1) * DAY_MS
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 2)  # the gate has tests of its own, and takes most of a run
         patch.setattr(gate, "CUT_EVERY", 60)
-        return engine.run(Request(now_ms, Parameters(), read_recordings(RECORDED, now_ms)), lambda _done, _total: None)
+        return engine.run_walkforward(
+            WalkforwardRequest(now_ms, Parameters(), read_recordings(RECORDED, now_ms)), lambda _done, _total: None
+        )

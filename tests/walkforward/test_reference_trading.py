@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.charges import fill_costs
 from service.analytics.backtest.simulation import simulate
+from service.analytics.backtest.universe import fill_costs
 from tests.walkforward import reference_trading as reference
 from tests.walkforward.reference_bars import Bar, History
 from tests.walkforward.reference_tables import held_of, plan_of, signals_of, tape_of, trades_of

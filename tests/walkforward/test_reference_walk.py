@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pytest
 
 from service.walkforward import engine, gate
-from service.walkforward.parameters import Parameters, Request, Scheme
-from service.walkforward.recordings import read_recordings
-from service.walkforward.run import Run
+from service.walkforward.histories import read_recordings
+from service.walkforward.parameters import Parameters, Scheme, WalkforwardRequest
+from service.walkforward.records import WalkforwardRun
 from tests.market.recordings import needs_recordings
 from tests.walkforward import reference
 from tests.walkforward.reference import Walked
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 class Both(NamedTuple):
     """The same walk-forward by the service and by the reference."""
 
-    run: Run
+    run: WalkforwardRun
     walked: dict[str, list[Walked]]
     history: History
 
@@ -59,7 +59,7 @@ def both(case: Case) -> Both:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 2)  # the gate has tests of its own, and takes most of a run
         patch.setattr(gate, "CUT_EVERY", 60)
-        run = engine.run(Request(now_ms, parameters, told), lambda _done, _total: None)
+        run = engine.run_walkforward(WalkforwardRequest(now_ms, parameters, told), lambda _done, _total: None)
     may = universe(history)
     walked = {rule.name: reference.walk(rule, history, may, rolling=case.scheme == "rolling") for rule in RULES}
     return Both(run, walked, history)

@@ -7,19 +7,19 @@ import pytest
 from service.clock import DAY_MS
 from service.market.store import MarketStore
 from service.storage.database import Database
-from service.walkforward.apart import RunFailedError
+from service.walkforward.child_process import RunFailedError
 from service.walkforward.parameters import ENGINE, Parameters
-from service.walkforward.records import Packed
+from service.walkforward.records import PackedRun
 from service.walkforward.refresh import (
     FIRST_PAUSE_S,
+    FUNDING_WAIT_S,
     LONGEST_PAUSE_S,
-    PATIENCE_S,
     QUIET_S,
     SETTLED_MS,
-    WalkforwardRefresh,
+    WalkforwardScheduler,
 )
 from service.walkforward.store import RunStore
-from service.walkforward.worker import Gone, Job
+from service.walkforward.worker import NothingToWalk, WalkforwardJob
 from tests.fakes.clock import START_MS, FakeClock
 from tests.walkforward.histories import hold_history, publish
 from tests.walkforward.runs import TODAY, packed
@@ -30,15 +30,15 @@ class Walked:
 
     def __init__(self, clock: FakeClock, database: Database, runs: RunStore) -> None:
         self.origin = "live"
-        self.jobs: list[Job] = []
-        self.fails: list[Exception | Gone] = []
+        self.jobs: list[WalkforwardJob] = []
+        self.fails: list[Exception | NothingToWalk] = []
         self.runs = runs
         self.clock = clock
-        self.refresh = WalkforwardRefresh(
+        self.refresh = WalkforwardScheduler(
             clock, runs, MarketStore(database), database.address, lambda: self.origin, self.run
         )
 
-    async def run(self, job: Job, heard: Callable[[int, int], None]) -> Packed | Gone:
+    async def run(self, job: WalkforwardJob, heard: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
         self.jobs.append(job)
         heard(1, 2)
         if self.fails:
@@ -72,7 +72,7 @@ async def test_the_last_published_day_is_walked_once_and_not_in_the_first_minute
     market: MarketStore, walked: Walked, database: Database, clock: FakeClock
 ) -> None:
     assert await walked.rounds(0, QUIET_S - 1, 1, 30, 3_600) == [0, 0, 1, 1, 1]
-    asked = Job(str(database.path), "live", TODAY * DAY_MS, START_MS + round(QUIET_S * 1_000), Parameters())
+    asked = WalkforwardJob(str(database.path), "live", TODAY * DAY_MS, START_MS + round(QUIET_S * 1_000), Parameters())
     assert walked.jobs == [asked]
     assert await walked.runs.is_done("live", ENGINE, Parameters(), TODAY - 1)
     told = await walked.runs.load(1, "live")
@@ -90,7 +90,7 @@ async def test_what_funding_came_to_is_kept_before_a_run(
 async def test_nothing_is_walked_before_a_day_is_published(walked: Walked, database: Database) -> None:
     await hold_history(database, "live")
     await database.write(lambda connection: connection.execute("DELETE FROM documents").rowcount)
-    assert await walked.rounds(0, QUIET_S, PATIENCE_S) == [0, 0, 0]
+    assert await walked.rounds(0, QUIET_S, FUNDING_WAIT_S) == [0, 0, 0]
     await publish(database, "live", TODAY)
     assert await walked.rounds(30) == [1]
 
@@ -100,7 +100,7 @@ async def test_a_process_that_starts_again_does_not_walk_a_day_again(
 ) -> None:
     await walked.rounds(0, QUIET_S)
     again = Walked(clock, database, runs)
-    assert await again.rounds(0, QUIET_S, PATIENCE_S) == [0, 0, 0]
+    assert await again.rounds(0, QUIET_S, FUNDING_WAIT_S) == [0, 0, 0]
 
 
 async def test_the_next_day_is_walked_an_hour_after_its_close_when_late_bars_and_payments_have_come(
@@ -118,13 +118,13 @@ async def test_the_first_run_waits_for_the_funding_of_nearly_all_coins_but_not_f
     market: MarketStore, walked: Walked, database: Database, clock: FakeClock
 ) -> None:
     await database.write(lambda connection: connection.execute("DELETE FROM funding_rates").rowcount)
-    assert await walked.rounds(0, QUIET_S, PATIENCE_S - QUIET_S - 1, 1) == [0, 0, 0, 1]
+    assert await walked.rounds(0, QUIET_S, FUNDING_WAIT_S - QUIET_S - 1, 1) == [0, 0, 0, 1]
 
 
 async def test_a_store_without_coins_has_no_funding_to_wait_for(walked: Walked, database: Database) -> None:
     await MarketStore(database).claim("live")
     await publish(database, "live", TODAY)
-    assert await walked.rounds(0, QUIET_S, PATIENCE_S - QUIET_S) == [0, 0, 1]
+    assert await walked.rounds(0, QUIET_S, FUNDING_WAIT_S - QUIET_S) == [0, 0, 1]
 
 
 async def test_a_failure_is_logged_and_left_alone_for_longer_each_time(
@@ -133,7 +133,7 @@ async def test_a_failure_is_logged_and_left_alone_for_longer_each_time(
     walked.fails = [RunFailedError("exit code 1: it broke"), OSError("no process"), RunFailedError("again")]
     assert await walked.rounds(0, QUIET_S, 30, FIRST_PAUSE_S - 31, 1) == [0, 1, 1, 1, 2]
     assert await walked.rounds(FIRST_PAUSE_S, FIRST_PAUSE_S, 4 * FIRST_PAUSE_S, 30) == [2, 3, 4, 4]
-    reasons = [vars(record)["reason"] for record in caplog.records if record.message == "a walk-forward failed"]
+    reasons = [vars(record)["reason"] for record in caplog.records if record.message == "Walk-forward failed"]
     assert reasons == ["exit code 1: it broke", "no process", "again"]
 
 
@@ -170,10 +170,10 @@ async def test_a_store_that_cannot_keep_a_run_does_not_cost_a_run_every_minute(
 async def test_a_history_that_is_gone_is_no_failure_and_keeps_nothing(
     market: MarketStore, walked: Walked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    walked.fails = [Gone("the store holds 'b', not 'a'")]
+    walked.fails = [NothingToWalk("the store holds 'b', not 'a'")]
     with caplog.at_level("INFO", "verdict"):
         assert await walked.rounds(0, QUIET_S) == [0, 1]
-    assert "a walk-forward was not run" in caplog.messages
+    assert "Walk-forward skipped" in caplog.messages
     assert await walked.runs.newest("live") is None
 
 
@@ -185,6 +185,6 @@ async def test_another_history_begins_with_a_quiet_minute_and_patience_of_its_ow
     walked.origin = "a replay"
     await hold_history(database, "a replay")
     walked.fails = [RunFailedError("broken too")]
-    assert await walked.rounds(PATIENCE_S, QUIET_S - 1, 1, FIRST_PAUSE_S - 1, 1) == [2, 2, 3, 3, 4]
+    assert await walked.rounds(FUNDING_WAIT_S, QUIET_S - 1, 1, FIRST_PAUSE_S - 1, 1) == [2, 2, 3, 3, 4]
     assert walked.jobs[-1].origin == "a replay"
     assert await walked.runs.newest("a replay") == 1

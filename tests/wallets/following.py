@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from service.market.shelf import Shelf
 from service.storage.database import Database
+from service.storage.documents import DocumentStore
 from service.wallets.chain import Node
 from service.wallets.ledger import WalletLedger
 from service.wallets.nodes import Nodes
@@ -28,7 +28,7 @@ class Following:
         self.chain_id = chain_id
         self.store = WalletStore(database)
         self.ledger = WalletLedger(database)
-        self.drawer = Shelf(database).drawer("wallets.scanned", Scanned)
+        self.drawer = DocumentStore(database).document("wallets.scanned", Scanned)
         self.nodes = Nodes([Node(node) for node in nodes], self.clock)
         self.refresh = WalletRefresh(
             self.clock, self.ledger, self.nodes, Prices(PRICES.get), self.drawer, self._watched, lambda: self.origin

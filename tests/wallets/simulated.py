@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.json_rpc import RpcAnswer
 from service.upstream.session import Decoder, Fetched
 from service.wallets.chain import TRANSFER

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.json_rpc import RevertedError
 from service.wallets.chain import TRANSFER, Header, Node, Transfer
 from tests.wallets.simulated import ALICE, BOB, CAROL, COIN, Chain, NodeError, Sent, SimulatedNode, word

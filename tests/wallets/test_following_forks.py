@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets import scan
 from service.wallets.refresh import LAG
 from tests.wallets.following import Following

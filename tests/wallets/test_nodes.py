@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets.chain import Header, Node
 from service.wallets.nodes import BEHIND_MS, Nodes, open_nodes
 from tests.fakes.clock import START_MS, FakeClock

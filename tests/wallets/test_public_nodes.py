@@ -3,7 +3,7 @@
 import pytest
 
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets.chain import CONTRACTS_AT_ONCE, Node
 from service.wallets.prices import known_contracts
 from tests.wallets.following import Following

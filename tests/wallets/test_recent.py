@@ -6,11 +6,23 @@ import pytest
 from service.clock import DAY_MS, iso
 from service.errors import ServiceError
 from service.storage.database import Database
-from service.wallets.desk import GONE_MS
+from service.wallets.service import GONE_MS
 from service.wallets.store import Scanned
 from service.wire.tools import RecentMovements, RecentQuery
 from tests.fakes.clock import START_MS, FakeClock
-from tests.wallets.test_desk import EXCHANGE, FUND, HEAD_MS, LISTED, NAMELESS, ROWS, STRANGER, USDC, Front, Row, write
+from tests.wallets.test_service import (
+    EXCHANGE,
+    FUND,
+    HEAD_MS,
+    LISTED,
+    NAMELESS,
+    ROWS,
+    STRANGER,
+    USDC,
+    Front,
+    Row,
+    write,
+)
 
 OLD = 110 - DAY_MS // 12_000
 """A block of a day ago, less than the half minute that the newest is old."""

@@ -4,9 +4,9 @@ import pytest
 
 from service.clock import HOUR_MS
 from service.storage.database import Database
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets.refresh import LAG
-from service.wallets.store import Scanned, Token, TokenMoved
+from service.wallets.store import Scanned, TokenContract, TokenMoved
 from service.wallets.tokens import DECIMALS, SYMBOL
 from tests.wallets.following import PRICES, Following
 from tests.wallets.simulated import ALICE, BOB, CAROL, COIN, GEM, MAINNET, Chain, NodeError, Sent, SimulatedNode, word
@@ -18,29 +18,29 @@ async def test_where_nobody_is_watched_no_node_is_asked_anything(database: Datab
     following = Following(database, [node], [])
     await following.round()
     assert node.asked == []
-    assert following.drawer.now.value is None
+    assert following.drawer.current.value is None
 
 
 async def test_what_was_read_is_as_old_as_the_newest_block(database: Database) -> None:
     chain = Chain("", 10)
     following = Following(database, [SimulatedNode(chain)], [ALICE])
     await following.round()
-    kept, head_ms = following.drawer.now, chain.blocks[10].at_s * 1000
+    kept, head_ms = following.drawer.current, chain.blocks[10].at_s * 1000
     assert (kept.value, kept.origin, kept.observed_ms) == (Scanned(MAINNET, 10, 7), "live", head_ms)
     following.clock.set_wall(head_ms - 5)
     await following.round()
-    assert following.drawer.now.observed_ms == head_ms - 5
+    assert following.drawer.current.observed_ms == head_ms - 5
 
 
 async def test_a_failure_is_told_and_what_was_known_stays(database: Database) -> None:
     node = SimulatedNode(Chain("", 10))
     following = Following(database, [node], [ALICE])
     await following.round()
-    before = following.drawer.now
+    before = following.drawer.current
     node.down = True
     with pytest.raises(UpstreamError):
         await following.round()
-    kept = following.drawer.now
+    kept = following.drawer.current
     assert (kept.value, kept.observed_ms) == (before.value, before.observed_ms)
     assert kept.failure is not None
     assert (kept.failure.at_ms, kept.failure.status, kept.failure.body) == (
@@ -61,8 +61,8 @@ async def test_another_history_begins_with_nothing_of_the_last(database: Databas
     following.origin = "replay"
     await following.round()
     assert await following.seen() == []
-    assert following.drawer.now.origin == "replay"
-    assert await following.store.token(MAINNET, COIN) == Token(COIN, None, None)
+    assert following.drawer.current.origin == "replay"
+    assert await following.store.token(MAINNET, COIN) == TokenContract(COIN, None, None)
 
 
 async def test_a_history_that_changes_during_a_round_is_not_told_as_the_new_one(database: Database) -> None:
@@ -70,9 +70,9 @@ async def test_a_history_that_changes_during_a_round_is_not_told_as_the_new_one(
     following = Following(database, [node], [ALICE])
     node.at_call(4, lambda: setattr(following, "origin", "replay"))
     await following.round()
-    assert following.drawer.now.value is None
+    assert following.drawer.current.value is None
     await following.round()
-    assert following.drawer.now.origin == "replay"
+    assert following.drawer.current.origin == "replay"
 
 
 async def test_movements_are_valued_at_the_price_of_when_they_were_first_seen(
@@ -101,7 +101,7 @@ async def test_tokens_are_asked_once_what_they_are(database: Database) -> None:
     await following.round()
     asked = [(said[0]["to"], said[0]["data"]) for method, said in node.asked if method == "eth_call"]
     assert sorted(asked) == sorted((token, what) for token in (COIN, GEM) for what in (SYMBOL, DECIMALS))
-    assert await following.store.token(MAINNET, GEM) == Token(GEM, "GEM", 9)
+    assert await following.store.token(MAINNET, GEM) == TokenContract(GEM, "GEM", 9)
     at_ms = [chain.blocks[number].at_s * 1000 for number in (21, 25)]
     assert await following.store.tokens(MAINNET, [ALICE, BOB]) == {
         ALICE: [TokenMoved(GEM, "GEM", 9, 3, at_ms[1]), TokenMoved(COIN, None, None, 1, at_ms[0])],

@@ -7,7 +7,7 @@ import pytest
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets import refresh, scan
 from service.wallets.chain import Header
 from service.wallets.ledger import WINDOW, OvertakenError, Range, WalletLedger
@@ -158,8 +158,8 @@ async def test_a_fork_takes_away_what_lay_above_it_and_brings_its_own(database: 
     chain.fork(depth, *[(Sent(ALICE, BOB, 7),)] * (depth + 2))
     await following.round()
     assert await following.seen() == chain.seen({ALICE: 0}, 302)
-    assert following.drawer.now.value is not None
-    assert following.drawer.now.value.through == 302
+    assert following.drawer.current.value is not None
+    assert following.drawer.current.value.through == 302
 
 
 async def test_a_fork_below_all_that_is_known_is_followed_from_the_first_block_on(database: Database) -> None:
@@ -271,11 +271,11 @@ async def test_a_chain_that_forks_again_and_again_is_given_up_for_this_round(
     with pytest.raises(UpstreamError) as raised:
         await following.round()
     assert raised.value.body == "the chain changes faster than it can be read"
-    assert following.drawer.now.failure is not None
-    assert following.drawer.now.failure.body == raised.value.body
+    assert following.drawer.current.failure is not None
+    assert following.drawer.current.failure.body == raised.value.body
     await following.round()
     assert await following.seen() == chain.seen({ALICE: 0}, 211)
-    assert following.drawer.now.failure is None
+    assert following.drawer.current.failure is None
 
 
 async def test_a_node_that_is_behind_takes_nothing_away(database: Database) -> None:
@@ -285,8 +285,8 @@ async def test_a_node_that_is_behind_takes_nothing_away(database: Database) -> N
     following = Following(database, nodes[:1], [ALICE])
     await following.round()
     assert await following.seen() == chain.seen({ALICE: 0}, 210)
-    assert following.drawer.now.value is not None
-    assert following.drawer.now.value.through == 210
+    assert following.drawer.current.value is not None
+    assert following.drawer.current.value.through == 210
 
 
 async def test_a_chain_of_a_few_blocks_is_looked_through_from_its_first(database: Database) -> None:
@@ -294,8 +294,8 @@ async def test_a_chain_of_a_few_blocks_is_looked_through_from_its_first(database
     node = SimulatedNode(chain)
     following = Following(database, [node], [ALICE])
     await following.round()
-    assert following.drawer.now.value is not None
-    assert following.drawer.now.value.through == 0
+    assert following.drawer.current.value is not None
+    assert following.drawer.current.value.through == 0
     chain.mine(GIFT, *[()] * LAG)
     await following.round()
     assert await following.seen() == chain.seen({ALICE: 0}, 1) != []
@@ -335,7 +335,7 @@ async def test_a_round_that_is_overtaken_ends_quietly(database: Database, caplog
     with caplog.at_level(logging.WARNING):
         await late.round()
     assert "another process" in caplog.text
-    assert late.drawer.now.value is None
+    assert late.drawer.current.value is None
 
 
 async def test_checkpoints_are_kept_for_the_window_and_one_below(database: Database) -> None:

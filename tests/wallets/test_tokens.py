@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.wallets.chain import Node
 from service.wallets.prices import COINS, Prices, contract_of
-from service.wallets.store import Token
+from service.wallets.store import TokenContract
 from service.wallets.tokens import DECIMALS, SYMBOL, describe, read_decimals, read_symbol, whole
 from tests.wallets.simulated import COIN, Chain, SimulatedNode, word
 
@@ -92,9 +92,9 @@ def test_decimals_are_one_small_number(answer: bytes, decimals: int | None) -> N
 async def test_a_contract_that_says_nothing_is_known_to_say_nothing() -> None:
     simulated = SimulatedNode(Chain())
     node = Node(simulated)
-    assert await describe(node, COIN) == Token(COIN, None, None)
+    assert await describe(node, COIN) == TokenContract(COIN, None, None)
     simulated.says = {(COIN, SYMBOL): "0x" + string(b"GEM").hex(), (COIN, DECIMALS): word(9)}
-    assert await describe(node, COIN) == Token(COIN, "GEM", 9)
+    assert await describe(node, COIN) == TokenContract(COIN, "GEM", 9)
     simulated.down = True
     with pytest.raises(UpstreamError):
         await describe(node, COIN)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from service.errors import ServiceError
 from service.settings import Settings, SettingsError
 from service.storage.database import Database
-from service.wallets.watchlist import MOST_WALLETS, Watched, Watchlist, is_word, place, read_listed, watched_in
+from service.wallets.watchlist import MOST_WALLETS, Watched, WatchedWallets, is_word, place, read_listed, watched_in
 from tests.fakes.clock import FakeClock
 
 ONE = "0x" + "1" * 40
@@ -19,11 +19,11 @@ LISTED = [Watched(ONE, "One", "fund"), Watched(TWO)]
 
 
 @pytest.fixture
-def watchlist(database: Database, clock: FakeClock) -> Watchlist:
-    return Watchlist(database, LISTED, clock)
+def watchlist(database: Database, clock: FakeClock) -> WatchedWallets:
+    return WatchedWallets(database, LISTED, clock)
 
 
-async def watched(watchlist: Watchlist) -> dict[str, Watched]:
+async def watched(watchlist: WatchedWallets) -> dict[str, Watched]:
     return {wallet.address: wallet for wallet in await watchlist.wallets()}
 
 
@@ -33,20 +33,20 @@ async def refused(waited: object) -> tuple[str, str]:
     return caught.value.code, caught.value.message
 
 
-async def test_the_files_wallets_are_watched_as_it_says(watchlist: Watchlist) -> None:
+async def test_the_files_wallets_are_watched_as_it_says(watchlist: WatchedWallets) -> None:
     assert await watched(watchlist) == {ONE: LISTED[0], TWO: LISTED[1]}
     assert sorted(await watchlist.addresses()) == [ONE, TWO]
 
 
 async def test_what_was_added_is_watched_beside_them_and_another_process_sees_it(
-    watchlist: Watchlist, database: Database, clock: FakeClock
+    watchlist: WatchedWallets, database: Database, clock: FakeClock
 ) -> None:
     await watchlist.add(Watched(THREE, "Three", None))
-    elsewhere = Watchlist(database, LISTED, clock)
+    elsewhere = WatchedWallets(database, LISTED, clock)
     assert await watched(elsewhere) == {ONE: LISTED[0], TWO: LISTED[1], THREE: Watched(THREE, "Three", None)}
 
 
-async def test_what_is_watched_is_not_added_twice(watchlist: Watchlist) -> None:
+async def test_what_is_watched_is_not_added_twice(watchlist: WatchedWallets) -> None:
     await watchlist.add(Watched(THREE))
     for address in (ONE, THREE):
         code, message = await refused(watchlist.add(Watched(address)))
@@ -55,20 +55,20 @@ async def test_what_is_watched_is_not_added_twice(watchlist: Watchlist) -> None:
 
 
 async def test_what_the_file_names_can_be_removed_and_stays_so_until_it_is_added_again(
-    watchlist: Watchlist, database: Database, clock: FakeClock
+    watchlist: WatchedWallets, database: Database, clock: FakeClock
 ) -> None:
     await watchlist.remove(ONE)
-    assert ONE not in await watched(Watchlist(database, LISTED, clock))
+    assert ONE not in await watched(WatchedWallets(database, LISTED, clock))
     await watchlist.add(Watched(ONE, "again"))
     assert (await watched(watchlist))[ONE] == Watched(ONE, "again", None)
 
 
-async def test_a_label_by_command_wins_over_the_files_and_the_kind_stays(watchlist: Watchlist) -> None:
+async def test_a_label_by_command_wins_over_the_files_and_the_kind_stays(watchlist: WatchedWallets) -> None:
     await watchlist.label(ONE, "First")
     assert (await watched(watchlist))[ONE] == Watched(ONE, "First", "fund")
 
 
-async def test_who_is_not_watched_is_neither_removed_nor_labelled(watchlist: Watchlist) -> None:
+async def test_who_is_not_watched_is_neither_removed_nor_labelled(watchlist: WatchedWallets) -> None:
     await watchlist.remove(TWO)
     for address in (TWO, THREE):
         for waited in (watchlist.remove(address), watchlist.label(address, "x")):
@@ -79,14 +79,14 @@ async def test_who_is_not_watched_is_neither_removed_nor_labelled(watchlist: Wat
 
 async def test_no_more_are_watched_than_nodes_can_be_asked_for(database: Database, clock: FakeClock) -> None:
     many = [Watched(f"0x{number:040x}") for number in range(MOST_WALLETS)]
-    watchlist = Watchlist(database, many, clock)
+    watchlist = WatchedWallets(database, many, clock)
     assert (await refused(watchlist.add(Watched(ONE))))[0] == "BAD_REQUEST"
     await watchlist.remove(many[0].address)
     await watchlist.add(Watched(ONE))
     assert len(await watchlist.wallets()) == MOST_WALLETS
 
 
-async def test_the_order_stays_for_those_who_stay(watchlist: Watchlist) -> None:
+async def test_the_order_stays_for_those_who_stay(watchlist: WatchedWallets) -> None:
     before = await watchlist.addresses()
     await watchlist.add(Watched(THREE))
     after = await watchlist.addresses()
@@ -95,7 +95,7 @@ async def test_the_order_stays_for_those_who_stay(watchlist: Watchlist) -> None:
     assert [address for address in await watchlist.addresses() if address != THREE] == before[1:]
 
 
-async def test_a_look_at_the_database_alone_sees_the_same(watchlist: Watchlist, database: Database) -> None:
+async def test_a_look_at_the_database_alone_sees_the_same(watchlist: WatchedWallets, database: Database) -> None:
     await watchlist.add(Watched(THREE))
     await watchlist.remove(ONE)
     seen = await database.inspect(lambda connection: watched_in(connection, LISTED))

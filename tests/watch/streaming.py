@@ -7,26 +7,27 @@ import msgspec
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.market.alerts.desk import AlertDesk
-from service.market.alerts.store import AlertStore, Finding, Scan
-from service.market.alerts.watch import Change
-from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
-from service.market.conclusions.regime_desk import RegimeDesk
-from service.market.desk import MarketDesk
-from service.market.observed import Failure, Quote, Quotes
-from service.market.shelf import Shelf
+from service.market.alerts.service import AlertService
+from service.market.alerts.store import AlertStore
+from service.market.alerts.watch import FundingScan, WatchUpdate, ZoneChange
+from service.market.daily_report.models import DAILY_REPORT, DailyReport
+from service.market.daily_report.service import RegimeService
+from service.market.models import Quote, Quotes
+from service.market.service import MarketService
 from service.market.store import MarketStore
-from service.sentiment.desk import SentimentDesk
-from service.sentiment.mood import CoinMood
-from service.sentiment.mood import Conclusions as Moods
+from service.market.symbols import canonical
+from service.sentiment.aggregation import CoinMood
+from service.sentiment.aggregation import Conclusions as Moods
+from service.sentiment.service import SentimentService
 from service.storage.database import Database
-from service.streams.hub import Hub
-from service.streams.reader import Reader
-from service.streams.state import Terms
-from service.watch.changes import SHAPES
-from service.watch.follower import Follower
-from service.watch.liveness import is_live
-from service.watch.sampler import Sampler
+from service.storage.documents import DocumentStore, FetchFailure
+from service.streams.broker import StreamBroker
+from service.streams.state import SubscriptionOptions
+from service.streams.subscriber import StreamSubscriber
+from service.watch.changes import STREAM_SHAPES
+from service.watch.factory import is_live
+from service.watch.follower import StreamFollower
+from service.watch.sampler import StreamSampler
 from service.watch.store import StreamStore
 from service.wire.cursor import Cursors
 from service.wire.market import Crossing, MarketHealth, TrendCounts, TrendShares, Zone
@@ -51,12 +52,12 @@ def crossing(at_ms: int, name: str = "one") -> Crossing:
 
 def concluded(
     *crossings: Crossing, positions: Iterable[RegimePosition] = (LONG,), through_ms: int = CLOSE_MS
-) -> Conclusions:
+) -> DailyReport:
     """What is concluded of a day; crossings newest first, as they are kept."""
     counts, shares = TrendCounts(3, 0, 0), TrendShares(100.0, 0.0, 0.0)
     health = MarketHealth("2025-07-24", 3, counts, shares, hasExtremes=False, extremes=[])
     regime = MarketRegime("risk-on", "2025-07-20T00:00:00.000Z", 5, 0.8)
-    return Conclusions(through_ms, [], health, list(crossings), regime, [], list(positions), [], [], {})
+    return DailyReport(through_ms, [], health, list(crossings), regime, [], list(positions), [], [], {})
 
 
 class Process:
@@ -68,43 +69,43 @@ class Process:
 
     def __init__(self, database: Database, clock: FakeClock) -> None:
         self.database, self.clock, self.origin = database, clock, ORIGIN
-        self.shelf = Shelf(database)
-        self.conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
-        self.moods = self.shelf.drawer("sentiment.conclusions", Moods)
-        self.coins = MarketDesk(clock)
+        self.shelf = DocumentStore(database)
+        self.conclusions = self.shelf.document(DAILY_REPORT, DailyReport)
+        self.moods = self.shelf.document("sentiment.conclusions", Moods)
+        self.coins = MarketService(clock)
         self.series = MarketStore(database)
         self.alerts = AlertStore(database)
         self.market = market_of(
             coins=self.coins,
-            regimes=RegimeDesk(clock, self.conclusions, self.coins),
-            alerts=AlertDesk(self.alerts, CURSORS, self.coins, series_loading),
-            conclusions=self.conclusions,
+            regimes=RegimeService(clock, self.conclusions, self.coins),
+            alerts=AlertService(self.alerts, CURSORS, self.coins, series_loading),
+            daily_report=self.conclusions,
             store=self.series,
             readiness=dict,
         )
-        self.sentiment = SentimentDesk(clock, self.moods, str, category_loading)
-        self.hub = Hub(clock, CURSORS, SHAPES, lambda: is_live(self.coins.state, clock.now_ms()))
+        self.sentiment = SentimentService(clock, self.moods, str, category_loading)
+        self.hub = StreamBroker(clock, CURSORS, STREAM_SHAPES, lambda: is_live(self.coins.state, clock.now_ms()))
         self.store = StreamStore(database)
-        self.follower = Follower(self.store, self.hub)
-        self.sampler = Sampler(clock, self.store, self.market, self.sentiment, self.follower.follow)
+        self.follower = StreamFollower(self.store, self.hub)
+        self.sampler = StreamSampler(clock, self.store, self.market, self.sentiment, self.follower.follow)
 
     async def hear(self) -> None:
         """Take over what is in the store, as the rooms below do each second."""
-        await self.shelf.follow()
+        await self.shelf.refresh()
         self.coins.show(await self.series.snapshot())
 
     async def quote(self, prices: Mapping[str, float | None], rates: Mapping[str, float | None] | None = None) -> None:
         """Have all coins there are shown now; a rate that is not given is the resting one."""
         now_ms, given = self.clock.now_ms(), dict.fromkeys(prices, REST) | dict(rates or {})
         quotes = [
-            Quote(coin, coin.upper(), 1.0, price, _seen(price, now_ms), given[coin], _seen(given[coin], now_ms))
+            Quote(coin, canonical(coin), 1.0, price, _seen(price, now_ms), given[coin], _seen(given[coin], now_ms))
             for coin, price in prices.items()
         ]
         await self.series.put_quotes(self.origin, Quotes(now_ms, quotes))
         await self.hear()
 
     async def fail(self) -> None:
-        await self.series.put_failure(Failure(self.clock.now_ms(), 500, "down"))
+        await self.series.put_failure(FetchFailure(self.clock.now_ms(), 500, "down"))
         await self.hear()
 
     async def pay(self, coin: str, rate: float, ago_ms: int = HOUR_MS) -> None:
@@ -113,15 +114,15 @@ class Process:
     async def turn(self, coin: str, before: Zone | None, after: Zone | None, at_ms: int | None = None) -> None:
         """Have a coin's funding pass from one zone to another, now or at an instant."""
         at_ms = self.clock.now_ms() if at_ms is None else at_ms
-        change = Change(at_ms, before, after, 30.0, 99.0, 1.0, 100.0)
-        await self.alerts.record(self.origin, [Finding(coin, [change], after)], Scan(at_ms))
+        change = ZoneChange(at_ms, before, after, 30.0, 99.0, 1.0, 100.0)
+        await self.alerts.record(self.origin, [WatchUpdate(coin, [change], after)], FundingScan(at_ms))
 
-    async def conclude(self, found: Conclusions) -> None:
+    async def conclude(self, found: DailyReport) -> None:
         await self.conclusions.put(self.origin, found, found.through_ms)
 
-    async def feel(self, mood: CoinMood | None, heard_ms: int | None = None) -> None:
+    async def feel(self, mood: CoinMood, heard_ms: int | None = None) -> None:
         now_ms = self.clock.now_ms() if heard_ms is None else heard_ms
-        await self.moods.put(self.origin, Moods(now_ms, now_ms, None, "", {}, {}, mood), now_ms)
+        await self.moods.put(self.origin, Moods(now_ms, now_ms, None, "", {}, {}, mood, {}), now_ms)
 
     async def round(self) -> None:
         """Five seconds later, the next look."""
@@ -129,7 +130,7 @@ class Process:
         await self.sampler.round()
 
     def join(self, stream: StreamName, cursor: str | None = None, *, interval: int = 10, diff: bool = False) -> "Ear":
-        return Ear(self.hub.join(stream, Terms(interval, diff, 0), cursor, "fixtures"))
+        return Ear(self.hub.join(stream, SubscriptionOptions(interval, diff, 0), cursor, "fixtures"))
 
     def seen(self, stream: StreamName) -> tuple[int, int, int, Any]:
         """Number, instant, as-of and content of the newest state that this process knows."""
@@ -140,7 +141,7 @@ class Process:
 class Ear:
     """Somebody who reads along."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StreamSubscriber) -> None:
         self.reader = reader
 
     def lines(self) -> list[dict[str, Any]]:

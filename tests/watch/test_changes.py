@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.watch.changes import SHAPES, changed_funding, changed_prices, changed_regime, whole
+from service.watch.changes import STREAM_SHAPES, changed_funding, changed_prices, changed_regime, whole_state
 from service.wire.streams import STREAMS
 from tests.watch.streaming import LONG, aged
 
@@ -75,7 +75,11 @@ def test_positions_are_told_again_all_of_them_when_more_than_time_and_price_has_
 
 
 def test_every_stream_has_a_shape_and_only_what_happens_is_no_snapshot() -> None:
-    assert tuple(shape.name for shape in SHAPES) == STREAMS
-    assert {shape.name for shape in SHAPES if not shape.snapshot} == {"alerts", "crossings"}
-    assert {shape.name for shape in SHAPES if shape.changes is whole} == {"sentiment", "alerts", "crossings"}
-    assert whole(b"old", b"new") == b"new"
+    assert tuple(shape.name for shape in STREAM_SHAPES) == STREAMS
+    assert {shape.name for shape in STREAM_SHAPES if not shape.snapshot} == {"alerts", "crossings"}
+    assert {shape.name for shape in STREAM_SHAPES if shape.changes is whole_state} == {
+        "sentiment",
+        "alerts",
+        "crossings",
+    }
+    assert whole_state(b"old", b"new") == b"new"

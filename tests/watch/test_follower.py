@@ -7,7 +7,7 @@ import pytest
 
 from service.errors import ServiceError
 from service.storage.database import open_database
-from service.streams.state import State
+from service.streams.state import StreamState
 from service.wire.streams import STREAMS, StreamName
 from tests.fakes.clock import START_MS, FakeClock
 from tests.watch.streaming import Process, concluded
@@ -81,7 +81,7 @@ async def test_who_is_slow_to_read_shows_nothing_that_was_shown_meanwhile(
         await leader.round()
     await other.follower.follow()
 
-    async def slow(_: object) -> list[tuple[StreamName, State]]:
+    async def slow(_: object) -> list[tuple[StreamName, StreamState]]:
         return early
 
     monkeypatch.setattr(other.store, "after", slow)

@@ -3,8 +3,8 @@
 import pytest
 
 from service.clock import HOUR_MS
-from service.market.observed import CoinView
-from service.watch.funding import Paid, tell_funding, temperature
+from service.market.models import CoinView
+from service.watch.snapshots import LastPayments, funding_state, temperature
 from tests.watch.streaming import Process
 
 AN_HOUR = 1 / (24 * 365 * 100)
@@ -34,30 +34,30 @@ def test_a_mean_rate_is_named_by_the_resting_rate(apr: float, name: str) -> None
 
 
 def test_the_market_is_the_mean_of_all_known_rates_and_how_many_pay_and_are_paid() -> None:
-    market = tell_funding(views(A=10.0, B=-4.0, C=0.0, D=None), {}).market
+    market = funding_state(views(A=10.0, B=-4.0, C=0.0, D=None), {}).market
     assert (market.avgApr, market.temperature) == (2.0, "neutral")
     assert (market.positive, market.negative, market.total) == (1, 1, 3)
 
 
 def test_a_market_without_a_rate_has_no_mean() -> None:
-    market = tell_funding(views(A=None), {}).market
+    market = funding_state(views(A=None), {}).market
     assert (market.avgApr, market.temperature, market.total) == (None, None, 0)
 
 
 def test_movers_come_by_the_size_of_their_change_then_by_name_ten_at_the_most() -> None:
     names = "ABCDEFGHIJKL"
-    moved = tell_funding(views(**dict.fromkeys(names, 10.0), Z=-5.0), {**dict.fromkeys(names, 9.0), "Z": 1.0}).movers
+    moved = funding_state(views(**dict.fromkeys(names, 10.0), Z=-5.0), {**dict.fromkeys(names, 9.0), "Z": 1.0}).movers
     assert [mover.symbol for mover in moved] == ["Z", *"ABCDEFGHI"]
     assert (moved[0].funding_apr, moved[0].change_1h, moved[1].change_1h) == (-5.0, -6.0, 1.0)
 
 
 def test_who_stands_still_is_unpaid_unknown_or_told_by_another_venue_does_not_move() -> None:
     shown = views(A=10.0, B=10.0, C=None) | {"D": view("D", 10.0, "binance")}
-    assert tell_funding(shown, {"A": 10.00001, "C": 1.0, "D": 1.0}).movers == []
+    assert funding_state(shown, {"A": 10.00001, "C": 1.0, "D": 1.0}).movers == []
 
 
 async def test_what_was_last_paid_is_read_once_a_minute_and_no_older_than_two_hours(leader: Process) -> None:
-    paid = Paid(leader.clock, leader.series)
+    paid = LastPayments(leader.clock, leader.series)
     coins = ["BTC", "ETH"]
     await leader.pay("BTC", 5 * AN_HOUR, ago_ms=2 * HOUR_MS - 1_000)
     await leader.pay("BTC", 7 * AN_HOUR, ago_ms=HOUR_MS)
@@ -72,7 +72,7 @@ async def test_what_was_last_paid_is_read_once_a_minute_and_no_older_than_two_ho
 
 
 async def test_on_a_wall_clock_that_stands_still_payments_come_to_be_known_all_the_same(leader: Process) -> None:
-    paid = Paid(leader.clock, leader.series)
+    paid = LastPayments(leader.clock, leader.series)
     assert await paid.aprs("one", ["BTC"]) == {}
     await leader.pay("BTC", 7 * AN_HOUR)
     at_ms = leader.clock.now_ms()

@@ -2,20 +2,20 @@
 
 import pytest
 
-from service.market.observed import State
-from service.watch.liveness import is_live
+from service.market.models import MarketState
+from service.watch.factory import is_live
 from tests.fakes.clock import START_MS
 from tests.watch.streaming import Process
 
 
 @pytest.mark.parametrize(("age_s", "live"), [(0, True), (30, True), (30.001, False), (-30, True), (-30.001, False)])
 def test_quotes_of_the_last_half_minute_are_live(age_s: float, live: bool) -> None:
-    state = State("one", 1, START_MS, venue="hyperliquid")
+    state = MarketState("one", 1, START_MS, venue="hyperliquid")
     assert is_live(state, START_MS + round(age_s * 1_000)) is live
 
 
 def test_without_any_quotes_nothing_is_live() -> None:
-    assert not is_live(State("one", 1), START_MS)
+    assert not is_live(MarketState("one", 1), START_MS)
 
 
 async def test_a_venue_that_fails_is_told_at_once_also_on_a_clock_that_stands_still(leader: Process) -> None:

@@ -5,14 +5,14 @@ import pytest
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, MINUTE_MS, iso
-from service.sentiment.mood import CoinMood
+from service.sentiment.aggregation import CoinMood
 from service.storage.database import Database
-from service.watch.snapshots import take_prices
+from service.watch.snapshots import prices_sample
 from service.wire.streams import STREAMS, FundingState
 from tests.fakes.clock import START_MS, FakeClock
 from tests.watch.streaming import CLOSE_MS, LONG, REST, Process, concluded, crossing
 
-MOOD = CoinMood("neutral", "Neutral: nothing happens.", None)
+MOOD = CoinMood("neutral", "Neutral: nothing happens.", None, None, 0, None)
 
 
 @pytest.mark.promise("watch.streams")
@@ -33,7 +33,7 @@ async def test_prices_are_those_of_all_coins_by_ticker_with_when_each_was_seen(l
     assert list(said["prices"].items()) == [
         ("BTC", {"price": 101.0, "ts": iso(START_MS + 5_000)}),
         ("ETH", {"price": 10.0, "ts": iso(START_MS)}),
-        ("KPEPE", {"price": 0.01, "ts": iso(START_MS + 5_000)}),
+        ("PEPE", {"price": 0.01, "ts": iso(START_MS + 5_000)}),
         ("SOL", {"price": 5.0, "ts": iso(START_MS + 5_000)}),
     ]
 
@@ -42,7 +42,7 @@ async def test_the_same_prices_are_the_same_bytes_in_whatever_order_they_are_kno
     view = leader.coins.view()
     backwards = dict(reversed(list(view.items())))
     assert list(backwards) != list(view)
-    assert list(take_prices(backwards, START_MS)) == list(take_prices(view, START_MS))
+    assert list(prices_sample(backwards, START_MS)) == list(prices_sample(view, START_MS))
 
 
 async def test_while_nothing_changes_states_go_on_and_only_grow_older(leader: Process) -> None:
@@ -107,7 +107,7 @@ async def test_regimes_that_are_too_old_to_be_told_are_told_no_more(leader: Proc
 
 
 async def test_sentiment_is_the_mood_of_the_market(leader: Process) -> None:
-    await leader.feel(CoinMood("euphoria", "Euphoria: up and up.", 0.5), START_MS - MINUTE_MS)
+    await leader.feel(CoinMood("euphoria", "Euphoria: up and up.", 0.5, None, 1, None), START_MS - MINUTE_MS)
     await leader.round()
     assert leader.seen("sentiment")[2:] == (
         START_MS - MINUTE_MS, {"stance": "euphoria", "score": 0.5, "summary": "Euphoria: up and up."}

@@ -9,19 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.storage.database import Database
-from service.streams.state import State
+from service.streams.state import StreamState
 from service.watch import store as stores
-from service.watch.store import KEPT, WRITTEN_EVERY, Standing, StreamStore, Taken
+from service.watch.store import KEPT, WRITTEN_EVERY, SentEvents, StreamSample, StreamStore
 from service.wire.streams import StreamName
 from tests.fakes.clock import START_MS
 from tests.watch.streaming import ORIGIN, Process
 
 
-def taken(data: str, stream: StreamName = "prices", as_of_ms: int = 7, name: str | None = None) -> Taken:
-    return Taken(stream, as_of_ms, data.encode(), name)
+def taken(data: str, stream: StreamName = "prices", as_of_ms: int = 7, name: str | None = None) -> StreamSample:
+    return StreamSample(stream, as_of_ms, data.encode(), name)
 
 
-async def states(store: StreamStore, seq: int = 0, stream: StreamName = "prices") -> list[State]:
+async def states(store: StreamStore, seq: int = 0, stream: StreamName = "prices") -> list[StreamState]:
     return [state for _, state in await store.after({stream: seq})]
 
 
@@ -38,11 +38,14 @@ async def test_states_are_numbered_from_one_each_stream_by_itself_and_read_from_
 ) -> None:
     await store.append(ORIGIN, 100, 0, [taken("a"), taken("x", "regime"), taken("b", as_of_ms=8)])
     await store.append(ORIGIN, 200, 0, [taken("c")])
-    first, second, third = State(1, 100, 7, b"a"), State(2, 100, 8, b"b"), State(3, 200, 7, b"c")
+    first, second, third = StreamState(1, 100, 7, b"a"), StreamState(2, 100, 8, b"b"), StreamState(3, 200, 7, b"c")
     assert await states(store) == [first, second, third]
     assert await states(store, 2) == [third]
     assert await states(store, 3) == await states(store, 9) == []
-    assert await store.after({"regime": 0, "prices": 2}) == [("prices", third), ("regime", State(1, 100, 7, b"x"))]
+    assert await store.after({"regime": 0, "prices": 2}) == [
+        ("prices", third),
+        ("regime", StreamState(1, 100, 7, b"x")),
+    ]
 
 
 async def test_what_stays_the_same_is_written_once_in_a_while_and_told_each_time(
@@ -81,10 +84,10 @@ async def test_what_is_read_is_what_was_appended(
     store: StreamStore, batches: Sequence[Sequence[str]], seq: int
 ) -> None:
     stream = cast("StreamName", f"stream {next(STREAM_NAMES)}")
-    told: list[State] = []
+    told: list[StreamState] = []
     for at_ms, batch in enumerate(batches):
         await store.append(ORIGIN, at_ms, 0, [taken(data, stream) for data in batch])
-        told += [State(len(told) + place + 1, at_ms, 7, data.encode()) for place, data in enumerate(batch)]
+        told += [StreamState(len(told) + place + 1, at_ms, 7, data.encode()) for place, data in enumerate(batch)]
     assert await states(store, seq, stream) == told[seq:]
 
 
@@ -93,30 +96,30 @@ async def test_another_history_clears_what_was_kept_and_numbers_go_on(leader: Pr
     await store.append(ORIGIN, 1, 0, [taken("a", as_of_ms=5, name="told"), taken("same", "sentiment")])
     ((newest,),) = await database.read("SELECT seq FROM stream_heads WHERE stream = 'prices'")
     await leader.series.claim("two")
-    assert await store.standing("two") == Standing(None, set())
+    assert await store.sent_events("two") == SentEvents(None, set())
     await store.append("two", 2, 0, [taken("b"), taken("same", "sentiment")])
-    assert await states(store) == [State(newest + 1, 2, 7, b"b")]
-    assert await states(store, stream="sentiment") == [State(2, 2, 7, b"same")]
-    assert await store.standing("two") == Standing(0, set())
-    assert await store.standing(ORIGIN) == Standing(None, set())
+    assert await states(store) == [StreamState(newest + 1, 2, 7, b"b")]
+    assert await states(store, stream="sentiment") == [StreamState(2, 2, 7, b"same")]
+    assert await store.sent_events("two") == SentEvents(0, set())
+    assert await store.sent_events(ORIGIN) == SentEvents(None, set())
 
 
 async def test_what_was_taken_of_a_history_that_is_no_more_is_dropped_whole(
     store: StreamStore, leader: Process
 ) -> None:
-    before = await store.standing(ORIGIN)
+    before = await store.sent_events(ORIGIN)
     await leader.series.claim("two")
     await store.append(ORIGIN, 2, 99, [taken("late", as_of_ms=100, name="late")])
     assert await states(store) == []
-    assert await store.standing(ORIGIN) == before
+    assert await store.sent_events(ORIGIN) == before
 
 
 async def test_a_happening_is_remembered_until_it_is_past(store: StreamStore) -> None:
     happened = [taken("a", "alerts", 10, "x"), taken("b", "crossings", 20, "x"), taken("c", "alerts", 30, "y")]
     await store.append(ORIGIN, 1, 5, happened)
-    assert await store.standing(ORIGIN) == Standing(5, {("alerts", "x"), ("crossings", "x"), ("alerts", "y")})
+    assert await store.sent_events(ORIGIN) == SentEvents(5, {("alerts", "x"), ("crossings", "x"), ("alerts", "y")})
     await store.append(ORIGIN, 1, 20, [])
-    assert await store.standing(ORIGIN) == Standing(20, {("alerts", "y")})
+    assert await store.sent_events(ORIGIN) == SentEvents(20, {("alerts", "y")})
 
 
 async def test_one_happening_that_was_told_already_takes_all_that_was_taken_with_it_back(store: StreamStore) -> None:

@@ -1,4 +1,4 @@
-"""The envelope: `contract.md` §1 and §2."""
+"""The envelope of answers and failures."""
 
 import json
 import re

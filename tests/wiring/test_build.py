@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from service.access.doorkeeper import Doorkeeper
-from service.access.room import open_registrar
+from service import scheduler
+from service.access.authenticator import Authenticator
+from service.access.factory import open_admin
 from service.access.secrets import open_secrets
 from service.clock import Clock, FrozenClock, SystemClock
 from service.http.app import App
-from service.market import schedule
 from service.settings import Settings
 from service.storage.database import DATABASE, open_database
-from service.upstream.visitor import Visitor
+from service.upstream.feed_fetcher import FeedFetcher
 from service.wiring.build import _assemble, base_url, build
 from service.wiring.clocks import choose_clock
-from service.wiring.readings import _read_upstreams, wal_bytes
+from service.wiring.metrics import _read_upstreams, wal_bytes
 from tests.fakes.clock import START_MS, FakeClock
 
 
@@ -48,9 +48,9 @@ def test_a_database_without_a_log_has_none_to_measure(tmp_path: Path) -> None:
 
 
 def test_what_was_asked_of_strangers_is_counted_beside_the_venues() -> None:
-    visitor = Visitor(None, FakeClock(), None)  # type: ignore[arg-type]
-    visitor.calls, visitor.failures = 7, 2
-    calls, failures, weight = _read_upstreams({}, visitor)
+    fetcher = FeedFetcher(None, FakeClock(), None)  # type: ignore[arg-type]
+    fetcher.calls, fetcher.failures = 7, 2
+    calls, failures, weight = _read_upstreams({}, fetcher)
     assert (calls.values, failures.values, weight.values) == ({("feeds",): 7}, {("feeds",): 2}, {})
 
 
@@ -76,7 +76,7 @@ async def test_no_loop_begins_before_every_room_is_open(tmp_path: Path, monkeypa
         begun_when_assembled.append(begun.is_set())
         return _assemble(*rooms)
 
-    monkeypatch.setattr(schedule, "keep_doing", begin)
+    monkeypatch.setattr(scheduler, "run_forever", begin)
     monkeypatch.setattr("service.wiring.build._assemble", assemble)
     async with asyncio.timeout(60), build(Settings(source="fixtures", data_dir=tmp_path, port=1), FakeClock()):
         await begun.wait()
@@ -86,19 +86,19 @@ async def test_no_loop_begins_before_every_room_is_open(tmp_path: Path, monkeypa
 async def test_what_was_used_in_the_last_minute_is_noted_before_the_store_closes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    doorkeepers = []
+    authenticators = []
 
-    async def watch(doorkeeper: Doorkeeper) -> None:
-        doorkeepers.append(doorkeeper)
+    async def watch(authenticator: Authenticator) -> None:
+        authenticators.append(authenticator)
 
-    monkeypatch.setattr(Doorkeeper, "watch", watch)
+    monkeypatch.setattr(Authenticator, "watch", watch)
     clock = FakeClock()
     settings = Settings(source="fixtures", data_dir=tmp_path, port=1)
     async with asyncio.timeout(60):
         async with build(settings, clock), open_database(tmp_path / DATABASE, clock) as db:
-            key = (await open_registrar(settings, open_secrets(tmp_path), db, clock).create_key("mine")).key
+            key = (await open_admin(settings, open_secrets(tmp_path), db, clock).create_key("mine")).key
             await asyncio.sleep(0)
-            await doorkeepers[0].admit(key)
+            await authenticators[0].authenticate(key)
         async with open_database(tmp_path / DATABASE, clock) as db:
             assert await db.read("SELECT last_used_ms FROM credentials") == [(START_MS,)]
 
@@ -106,10 +106,10 @@ async def test_what_was_used_in_the_last_minute_is_noted_before_the_store_closes
 async def test_a_loop_that_fails_ends_the_service_rather_than_half_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(_: Doorkeeper) -> None:
+    async def fail(_: Authenticator) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Doorkeeper, "watch", fail)
+    monkeypatch.setattr(Authenticator, "watch", fail)
     with pytest.raises(ExceptionGroup) as failed:
         async with asyncio.timeout(60), build(Settings(source="fixtures", data_dir=tmp_path, port=1), FakeClock()):
             await asyncio.Event().wait()

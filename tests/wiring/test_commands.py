@@ -4,11 +4,9 @@ import shlex
 
 import pytest
 
-from service.__main__ import SECTIONS
-from service.clients.cli.arguments import read
-from service.clients.cli.words import find
 from service.wire.offers import OFFERS
-from service.wiring.commands import lines
+from service.wiring.examples import lines
+from tests.clients.cli.commanding import parsed
 
 LINES = [(offer, line) for offer, typed in lines().items() for line in typed]
 
@@ -16,10 +14,8 @@ LINES = [(offer, line) for offer, typed in lines().items() for line in typed]
 @pytest.mark.parametrize("line", [line for _, line in LINES])
 def test_a_line_is_one_that_the_command_line_takes(line: str) -> None:
     program, *typed = shlex.split(line)
-    found = find(typed, [command for _, commands in SECTIONS for command in commands])
     assert program == "verdict"
-    assert found.command is not None
-    read(found.command, found.rest)
+    parsed(*typed)
 
 
 def test_every_offer_that_can_be_typed_has_its_line() -> None:

@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-from service.market.filling import Filling
-from service.market.schedule import Lead
-from service.wiring.data import Data
+from service.market.loading import LoadProgress
+from service.scheduler import Leadership
+from service.wiring.data import DataServices
 
-HALF, DONE, NONE = Filling(1, 2), Filling(2, 2), Filling(0, 0)
+HALF, DONE, NONE = LoadProgress(1, 2), LoadProgress(2, 2), LoadProgress(0, 0)
 
 
 def desk(*, tried: bool) -> Any:
@@ -17,28 +17,30 @@ def desk(*, tried: bool) -> Any:
 
 
 def loading(
-    rwa: Filling,
+    rwa: LoadProgress,
     *,
     rwa_is_ready: bool,
     categories_fail: bool,
-    changes: Filling = DONE,
+    changes: LoadProgress = DONE,
+    past: LoadProgress = DONE,
     leads: bool = False,
     wallets_tried: bool = False,
 ) -> Any:
     """The readiness of data whose history is half loaded, and whose categories are not begun."""
     data = SimpleNamespace(
         market=SimpleNamespace(
-            filling=lambda: {"history": HALF, "categories": NONE},
+            load_progress=lambda: {"history": HALF, "categories": NONE},
             categories=SimpleNamespace(readiness=lambda: {"failing": categories_fail}),
         ),
-        rwa=SimpleNamespace(filling=lambda: rwa, readiness=lambda: {"ready": rwa_is_ready}),
-        lead=Lead(lambda: leads),
+        rwa=SimpleNamespace(load_progress=lambda: rwa, readiness=lambda: {"ready": rwa_is_ready}),
+        lead=Leadership(lambda: leads),
         sentiment=SimpleNamespace(categories=lambda: 0),
         table=SimpleNamespace(filling=lambda: changes),
+        lookup=SimpleNamespace(filling=lambda: past),
         transcripts=desk(tried=True),
         wallets=desk(tried=wallets_tried),
     )
-    return Data._loading(cast(Data, data))
+    return DataServices._loading(cast(DataServices, data))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def loading(
     ],
 )
 def test_assets_are_waited_for_unless_the_recording_has_none(
-    rwa: Filling, rwa_is_ready: bool, named: dict[str, str]
+    rwa: LoadProgress, rwa_is_ready: bool, named: dict[str, str]
 ) -> None:
     found = loading(rwa, rwa_is_ready=rwa_is_ready, categories_fail=True)
     assert found == {"ready": rwa.known > 0 or rwa_is_ready, "history": "1 of 2 coins"} | named
@@ -64,8 +66,13 @@ def test_categories_that_an_upstream_refuses_are_not_waited_for() -> None:
 
 
 def test_the_changes_of_coins_are_waited_for() -> None:
-    found = loading(DONE, rwa_is_ready=True, categories_fail=True, changes=Filling(0, 1, "tables"))
+    found = loading(DONE, rwa_is_ready=True, categories_fail=True, changes=LoadProgress(0, 1, "tables"))
     assert (found["ready"], found["changes of coins"]) == (False, "0 of 1 tables")
+
+
+def test_past_prices_contracts_and_totals_are_waited_for() -> None:
+    found = loading(DONE, rwa_is_ready=True, categories_fail=True, past=LoadProgress(1, 2, "tables"))
+    assert found["past prices and contracts"] == "1 of 2 tables"
 
 
 @pytest.mark.parametrize(

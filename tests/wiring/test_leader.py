@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from service.storage.database import Database, open_database
-from service.wiring.leader import Leadership, stand_for_lead
+from service.wiring.leader import LeaderElection, elect_leader
 from tests.fakes.clock import FakeClock
 
 
@@ -26,7 +26,7 @@ class Held:
 
 
 async def test_the_first_process_on_a_store_leads_and_the_second_follows(database: Database) -> None:
-    async with stand_for_lead(database) as first, stand_for_lead(database) as second:
+    async with elect_leader(database) as first, elect_leader(database) as second:
         assert (first.held(), second.held()) == (True, False)
 
 
@@ -36,7 +36,7 @@ async def test_a_claim_that_was_tried_when_it_was_opened_is_not_tried_twice() ->
             return nullcontext(claim)
 
     claim = Held()
-    async with stand_for_lead(cast("Database", Store())) as leadership:
+    async with elect_leader(cast("Database", Store())) as leadership:
         assert leadership.held()
     assert claim.asked == 0
 
@@ -47,8 +47,8 @@ async def test_a_follower_takes_over_within_a_second_of_the_leaders_end(tmp_path
         open_database(tmp_path / "verdict.db", clock) as two,
         AsyncExitStack() as leading,
     ):
-        await leading.enter_async_context(stand_for_lead(one))
-        async with stand_for_lead(two) as second:
+        await leading.enter_async_context(elect_leader(one))
+        async with elect_leader(two) as second:
             watching = asyncio.create_task(second.watch(clock))
             await clock.settle()
             await clock.advance(3)
@@ -64,7 +64,7 @@ async def test_who_loses_the_lead_says_so_and_goes_on_trying(
 ) -> None:
     caplog.set_level("INFO", "verdict.wiring")
     claim = Held()
-    leadership = Leadership(claim)
+    leadership = LeaderElection(claim)
     watching = asyncio.create_task(leadership.watch(clock))
     await clock.settle()
     claim.mine = False
@@ -75,8 +75,8 @@ async def test_who_loses_the_lead_says_so_and_goes_on_trying(
     assert leadership.held()
     assert claim.asked == 3
     assert caplog.messages == [
-        "this process fetches from upstreams",
-        "this process does not fetch any more",
-        "this process fetches from upstreams",
+        "This process is the leader and fetches from upstreams.",
+        "Lost the leadership.",
+        "This process is the leader and fetches from upstreams.",
     ]
     watching.cancel()

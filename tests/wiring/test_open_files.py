@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.wiring.descriptors import raise_limit
+from service.wiring.resource_limits import raise_open_files_limit
 from tests.fakes.serving import PATIENCE_S, Serving, ended, free_port, wait_until
 
 IDLE = 1_100
@@ -99,9 +99,9 @@ def test_the_soft_limit_is_raised_to_the_hard_one_where_that_is_allowed(
 
     monkeypatch.setattr(resource, "getrlimit", lambda _which: limits[-1])
     monkeypatch.setattr(resource, "setrlimit", change)
-    assert raise_limit() == raised
+    assert raise_open_files_limit() == raised
 
 
 def test_no_limit_at_all_is_a_very_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _which: (resource.RLIM_INFINITY,) * 2)
-    assert raise_limit() > 10**9
+    assert raise_open_files_limit() > 10**9

@@ -140,4 +140,4 @@ def test_a_machine_without_room_for_another_process_starts_without_it(
         preloading(recorded_in(tmp_path), SystemClock()) as preload,
     ):
         assert preload is None
-    assert "no process prepares the recorded history" in caplog.text
+    assert "Could not start the process that prepares the recorded history." in caplog.text

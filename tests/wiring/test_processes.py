@@ -61,7 +61,7 @@ def listens(port: int) -> bool:
 def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) -> None:
     running = Serving(data_dir=str(tmp_path))
     with ended(running):
-        running.wait_for("this process fetches from upstreams")
+        running.wait_for("This process is the leader and fetches from upstreams.")
         assert running.stop(signal.SIGINT) == 0
     assert not [line for line in running.lines if not line.startswith("{")]
 
@@ -101,10 +101,10 @@ def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> N
     with serving(tmp_path, "--workers", "2") as running:
         running.wait_for("ready", times=2)
         key = running.make_key("--tier", "pro")
-        leader = running.wait_for("this process fetches from upstreams")["process_id"]
+        leader = running.wait_for("This process is the leader and fetches from upstreams.")["process_id"]
         os.kill(leader, signal.SIGKILL)
-        running.wait_for("a worker ended; starting another")
-        running.wait_for("this process fetches from upstreams", times=2)
+        running.wait_for("A worker ended. Starting another.")
+        running.wait_for("This process is the leader and fetches from upstreams.", times=2)
         running.wait_for("ready", times=3)
         assert [running.ask(RISK, key)[0] for _ in range(8)] == [200] * 8
         assert json.loads(running.verdict("doctor", "--json").stdout)["ok"]

@@ -5,7 +5,7 @@ from msgspec.json import Decoder
 
 from service.settings import Settings
 from service.upstream.replay.server import replay_server
-from service.wiring.venues import PUBLISHED, open_upstreams
+from service.wiring.upstreams import PUBLISHED, open_upstreams
 from tests.fakes.clock import FakeClock
 from tests.fakes.serving import live_at
 

@@ -11,17 +11,17 @@ Decided here:
   simulation alone: a strategy never sees a fill, a fold or the capital. So the plan of a shortened tape is the
   beginning of the plan of the whole one, to the bit, and one plan serves every fold.
 - **The universe is what could be known that day**: a bar today, 60 so far, and one of the largest by the median dollar
-  volume of its last 30 bars. A coin that falls out of it is left; nothing is entered before the rules fire anew.
+  volume of its last 30 bars. A coin that falls out of it is left; nothing is entered before the rules fire again.
 - **A position begins with an event and has an end in sight**: a turn, a Sunday's ranking, a rare rate; it is held for
   60, 28 or 14 days at most, which is how far an outcome reaches and so what a fold purges. A state that merely goes on
   (a trend after its time, a crowd that stays) is not entered again before it was over once: otherwise the longest
   holding time would only be a fee.
-- **Every rule takes equal shares**, told from that day's count alone, that together make about the capital once. None
-  is sized by volatility or by conviction: three rules with few parameters are what a reader can check by hand.
+- **Every rule takes equal shares**, from that day's count alone, that together make about the capital once. None is
+  sized by volatility or by conviction: three rules with few parameters are what a reader can check by hand.
 - **There are no orders within a day.** A stop is a line that a close has to pass, because a daily bar does not tell
   whether its high or its low came first.
 - **A longer SuperTrend grid is the same walk** as the published trend's, with other settings, so its convention that a
-  series begins as up is kept; but nobody has turned on that bar, and the run it begins is not traded.
+  series begins as up is kept; but nothing turned on that bar, and the run it begins is not traded.
 - **A position is a state, and fills are at opens.** What a plan wants at a close is held from the next open on, also
   where the plan has wanted it for long when a window begins. A turn is two trades at one open; what would be left at
   the open that it is entered at is not entered, and is no signal.
@@ -32,8 +32,8 @@ Decided here:
 - **Costs are booked where they arise**: the entry's on the first day, the exit's on the last, so a window's days hold
   all that its decisions brought. Fees and slippage are on the notional traded, funding on that day's. Slippage
   depends on the coin's median volume at the close that decided (`service.analytics.costs`).
-- **Funding nobody recorded is never a gain**: a long pays the venue's resting rate, a short is paid nothing. The share
-  of position-days that were known is told.
+- **Funding that was not recorded is never a gain**: a long pays the venue's resting rate, a short is paid nothing. The
+  share of position-days that were known is published.
 - **Sharpe ratios** are of daily returns, of the population, without a rate forgone; their skewness and kurtosis are
   corrected for bias (the conventions of `purgedcv`). One trial is no choice, so nothing is deflated. The variance of a
   probabilistic ratio is taken at the observed ratio (2012, 2014), not at the benchmark, as a paper of 2025 proposes.

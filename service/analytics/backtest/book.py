@@ -14,7 +14,7 @@ RESTING_RATE: Final = DEFAULT_APR / 100 / DAYS_A_YEAR
 """Share of its notional that a long pays a day at the venue's resting rate, charged where funding was not recorded."""
 
 
-class Trades(NamedTuple):
+class ClosedTrades(NamedTuple):
     """Positions that have ended, by entry and then by coin.
 
     Attributes:
@@ -48,8 +48,8 @@ class Trades(NamedTuple):
     reason: Indices
 
 
-class Positions(NamedTuple):
-    """Positions still held when the tape ends, by entry and then by coin; columns as in `Trades`.
+class OpenPositions(NamedTuple):
+    """Positions still held when the tape ends, by entry and then by coin; columns as in `ClosedTrades`.
 
     `price_pct` is marked at the last close, `funding_pct` and `cost_pct` (the entry's) are what there was so far, and
     `stop` is the plan's price on the last row, NaN for none.
@@ -67,7 +67,7 @@ class Positions(NamedTuple):
     cost_pct: Floats
 
 
-class Signals(NamedTuple):
+class EntrySignals(NamedTuple):
     """Decisions to enter, by row and then by coin: one for every position, and those whose fill is still to come.
 
     `row` is the row that decided, `entry_price` the open of the next: NaN for a decision of the tape's last row.
@@ -81,7 +81,7 @@ class Signals(NamedTuple):
     entry_price: Floats
 
 
-class Book(NamedTuple):
+class BacktestBook(NamedTuple):
     """The books of one simulation.
 
     The daily columns have one entry for every row from the first that decided to the last: day d lasts from its open to
@@ -100,9 +100,9 @@ class Book(NamedTuple):
         known_days: Those of them whose funding was recorded.
     """
 
-    trades: Trades
-    open: Positions
-    signals: Signals
+    trades: ClosedTrades
+    open: OpenPositions
+    signals: EntrySignals
     net: Floats
     price: Floats
     exposure: Floats

@@ -22,10 +22,9 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.backtest.episodes import follow
-from service.analytics.backtest.plan import Plan, Strategy
+from service.analytics.backtest.plan import Strategy, TradingPlan, hold_triggered
 from service.analytics.backtest.statistics import DAYS_A_YEAR
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 from service.analytics.funding import DEFAULT_APR
 
@@ -41,7 +40,7 @@ GRID: Final = tuple(
 )
 
 
-def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
+def plan(tape: MarketTape, tradable: Flags, parameters: Mapping[str, float]) -> TradingPlan:
     """Decide every row.
 
     Args:
@@ -59,11 +58,11 @@ def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
     cheap = (rank <= 100 - rarity) & (apr < DEFAULT_APR - excess)
     normal = rank >= NORMAL, rank <= NORMAL
     triggers = cheap.astype(np.int8) - dear
-    side, reason = follow(triggers, normal, tradable, HORIZON_DAYS, "funding-normal")
+    side, reason = hold_triggered(triggers, normal, tradable, HORIZON_DAYS, "funding-normal")
     wanted = side != 0
     sharing = (tradable & ~np.isnan(rank)) | wanted
     share = 1 / np.maximum(np.count_nonzero(sharing, axis=1), 1)[:, None]
-    return Plan(
+    return TradingPlan(
         side=side,
         weight=np.where(wanted, share, 0.0),
         score=np.where(wanted, apr, np.nan),
@@ -83,8 +82,8 @@ def _percentile(funding: Floats) -> Floats:
         lower[back:] += then < now
         equal[back:] += then == now
         known[back:] += ~np.isnan(then)
-    told = ~np.isnan(funding) & (known >= LEAST_KNOWN)
-    ranks: Floats = np.where(told, (2 * lower + equal) * 50 / np.maximum(known, 1), np.nan)
+    is_ranked = ~np.isnan(funding) & (known >= LEAST_KNOWN)
+    ranks: Floats = np.where(is_ranked, (2 * lower + equal) * 50 / np.maximum(known, 1), np.nan)
     return ranks
 
 

@@ -7,17 +7,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 
 EXACT: Final = 1e-9
 """How far two figures that must be the same may be apart: what adding in another order does, not a cent."""
 
 
-class Edge(NamedTuple):
-    """What was earned on days that nobody can foresee.
+class SurrogateEdge(NamedTuple):
+    """The return on days that cannot be foreseen.
 
     `yearly_pct` of the capital, `errors` how many standard errors that is from zero, `days` with a position.
     """
@@ -27,7 +27,7 @@ class Edge(NamedTuple):
     days: int
 
 
-def fingerprint(tape: Tape) -> str:
+def digest_tape(tape: MarketTape) -> str:
     """Digest a tape: SHA-256, in hex, over its coins, its first day and its tables, row by row, as 64-bit floats."""
     seen = sha256(f"{','.join(tape.coins)}\n{tape.first_day}\n{len(tape.close)}\n".encode())
     for prices in (tape.open, tape.high, tape.low, tape.close, tape.volume, tape.funding):
@@ -49,7 +49,7 @@ def held_over(decided: Flags) -> Flags:
     return np.concatenate([np.zeros(1, np.bool_), decided[:-1]])
 
 
-def first_difference(whole: Plan, beginning: Plan, rows: int) -> int | None:
+def first_difference(whole: TradingPlan, beginning: TradingPlan, rows: int) -> int | None:
     """Find the first row on which the plan of a tape of so many rows is not that of the whole one; none if none is.
 
     A plan that is not of that length was made of another tape: it differs from its first row on.
@@ -70,7 +70,7 @@ def first_difference(whole: Plan, beginning: Plan, rows: int) -> int | None:
     return int(differs.argmax()) if differs.any() else None
 
 
-def longest(plan: Plan) -> int:
+def longest_holding(plan: TradingPlan) -> int:
     """For how many days at most a plan wants one side of a coin without a break."""
     side = plan.side
     row = np.arange(len(side))[:, None]
@@ -79,15 +79,15 @@ def longest(plan: Plan) -> int:
     return int(np.where(side != 0, row - since + 1, 0).max(initial=0))
 
 
-def foreseeing(plan: Plan) -> Plan:
+def plan_a_day_early(plan: TradingPlan) -> TradingPlan:
     """The plan of somebody who knows each close a day before: every row wants what the next does, the last stays."""
     ahead = np.minimum(np.arange(1, len(plan.side) + 1), len(plan.side) - 1)
     reason = plan.reason[ahead]
     reason[-1] = NO_REASON
-    return Plan(plan.side[ahead], plan.weight[ahead], plan.score[ahead], plan.stop[ahead], reason)
+    return TradingPlan(plan.side[ahead], plan.weight[ahead], plan.score[ahead], plan.stop[ahead], reason)
 
 
-def edge(parts: Sequence[Floats]) -> Edge:
+def surrogate_edge(parts: Sequence[Floats]) -> SurrogateEdge:
     """Measure what a plan earned on surrogate tapes.
 
     Where every day's move is as likely to be turned over as not, a day's part is symmetrical about zero given all days
@@ -102,10 +102,10 @@ def edge(parts: Sequence[Floats]) -> Edge:
     spread = sqrt(float(np.square(daily).sum()))
     total = float(daily.sum())
     errors = total / spread if spread else 0.0
-    return Edge(total / max(daily.size - 1, 1) * 36_500, errors, int(np.count_nonzero(daily)))
+    return SurrogateEdge(total / max(daily.size - 1, 1) * 36_500, errors, int(np.count_nonzero(daily)))
 
 
-def misfilled(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
+def count_misfilled(tape: MarketTape, plan: TradingPlan, begin: int, end: int, book: BacktestBook) -> int:
     """Count the positions of a book that are not those of its plan: filled at the open of the row after the decision.
 
     What was wanted is read from the plan, prices from the tape; nothing the book says of itself is believed. A position
@@ -132,7 +132,7 @@ def misfilled(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
     return int(np.count_nonzero(~(inside & wanted & filled & left_well)))
 
 
-def overlooked(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
+def count_mismatched_days(tape: MarketTape, plan: TradingPlan, begin: int, end: int, book: BacktestBook) -> int:
     """Count the position-days that a plan wants and a book does not hold, or the other way.
 
     A plan's decision of rows `begin` to before `end` is held over the row after it, where the coin has a bar on both.
@@ -151,10 +151,10 @@ def overlooked(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
     return int(np.count_nonzero(turns.cumsum(axis=0)[1:-1] != wanted))
 
 
-def unaccounted(tape: Tape, book: Book, costs: Floats) -> float:
+def accounting_error(tape: MarketTape, book: BacktestBook, costs: Floats) -> float:
     """How far the days of a book and its positions are apart, as a share of capital, or of its largest day if higher.
 
-    The price's part of the positions is told from their prices, and their costs from what was traded; funding is
+    The price's part of the positions is computed from their prices, and their costs from what was traded; funding is
     believed, but has to be in the days as it is in the positions.
     """
     trades, held = book.trades, book.open
@@ -170,13 +170,13 @@ def unaccounted(tape: Tape, book: Book, costs: Floats) -> float:
             held.weight * costs[held.entry - 1, held.coin],
         ]
     )
-    told = np.concatenate(
+    published = np.concatenate(
         [trades.weight * trades.return_pct, held.weight * (held.price_pct + held.funding_pct - held.cost_pct)]
     )
     largest = float(np.abs(book.price).max(initial=1.0))
     apart = (
         price.sum() - book.price.sum(),
         (price + funding - paid).sum() - book.net.sum(),
-        np.abs(price + funding - paid - told / 100).max(initial=0.0),
+        np.abs(price + funding - paid - published / 100).max(initial=0.0),
     )
     return max(abs(float(one)) for one in apart) / largest

@@ -18,9 +18,8 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.backtest.episodes import left
-from service.analytics.backtest.plan import REASONS, Int8, Plan, Strategy
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.plan import REASONS, Int8, Strategy, TradingPlan, exit_reasons
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import WEEK, Flags, Floats, Indices, monday_of, week_of
 
 HORIZON_DAYS: Final = 28
@@ -31,7 +30,7 @@ SKIPPED_DAYS: Final = 1
 GRID: Final = tuple({"lookback": lookback, "top": top} for lookback, top in product((14, 28, 56), (3, 5, 8)))
 
 
-def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
+def plan(tape: MarketTape, tradable: Flags, parameters: Mapping[str, float]) -> TradingPlan:
     """Decide every row.
 
     Args:
@@ -49,12 +48,12 @@ def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
     side, timed_out = _hold(chosen, sundays, tradable)
     wanted = side != 0
     why = np.where(timed_out, np.int8(REASONS.index("time")), np.int8(REASONS.index("rank-lost")))
-    return Plan(
+    return TradingPlan(
         side=side,
         weight=np.where(wanted, 1 / (2 * top), 0.0),
         score=np.where(wanted, gained * 100, np.nan),
         stop=np.full(side.shape, np.nan),
-        reason=left(side, tradable, why),
+        reason=exit_reasons(side, tradable, why),
     )
 
 
@@ -67,7 +66,7 @@ def _trailing(close: Floats, lookback: int) -> Floats:
     return gained
 
 
-def _sundays(tape: Tape) -> Indices:
+def _sundays(tape: MarketTape) -> Indices:
     first = monday_of(week_of(tape.first_day)) + WEEK - 1 - tape.first_day
     return np.arange(first, len(tape.close), WEEK)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import Book
+from service.analytics.backtest.book import BacktestBook
 from service.analytics.backtest.statistics import (
     DAYS_A_YEAR,
     annualised,
@@ -16,11 +16,11 @@ from service.analytics.backtest.statistics import (
     moments,
     probabilistic_sharpe,
 )
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 
 
-class Days(NamedTuple):
+class ReturnDays(NamedTuple):
     """A track record, shape (days,), shares of the capital: what each day brought, what was held, what was traded."""
 
     net: Floats
@@ -28,14 +28,14 @@ class Days(NamedTuple):
     turnover: Floats
 
 
-class Trials(NamedTuple):
+class TrialCount(NamedTuple):
     """How many back-tests there were to choose from, and the sample variance of their daily Sharpe ratios."""
 
     made: int
     variance: float
 
 
-class Performance(NamedTuple):
+class TrackPerformance(NamedTuple):
     """What a record comes to.
 
     Return and drawdown are percent of the capital, `sharpe` is annualised, `exposure` is the mean of the days and
@@ -52,32 +52,32 @@ class Performance(NamedTuple):
     turnover: float
 
 
-def one_after_another(books: Sequence[Book]) -> Days:
+def concatenate_days(books: Sequence[BacktestBook]) -> ReturnDays:
     """The days of consecutive folds as one record."""
-    return Days(
+    return ReturnDays(
         np.concatenate([book.net for book in books]),
         np.concatenate([book.exposure for book in books]),
         np.concatenate([book.turnover for book in books]),
     )
 
 
-def side_by_side(records: Sequence[Days], share: float, days: int) -> Days:
+def combine_days(records: Sequence[ReturnDays], share: float, days: int) -> ReturnDays:
     """The record of a capital of which each of some records has a share; what is left over stays in cash."""
-    net, exposure, turnover = (np.zeros(days) for _ in Days._fields)
+    net, exposure, turnover = (np.zeros(days) for _ in ReturnDays._fields)
     for record in records:
         net += share * record.net
         exposure += share * record.exposure
         turnover += share * record.turnover
-    return Days(net, exposure, turnover)
+    return ReturnDays(net, exposure, turnover)
 
 
-def tried(sharpes: Sequence[float | None]) -> Trials:
+def count_trials(sharpes: Sequence[float | None]) -> TrialCount:
     """Count all trials, also those that never traded; these have no ratio to add to the variance."""
     known = [sharpe for sharpe in sharpes if sharpe is not None]
-    return Trials(len(sharpes), variance(known) if len(known) > 1 else 0.0)
+    return TrialCount(len(sharpes), variance(known) if len(known) > 1 else 0.0)
 
 
-def perform(days: Days, trials: Trials) -> Performance:
+def measure_performance(days: ReturnDays, trials: TrialCount) -> TrackPerformance:
     """Judge a record.
 
     Args:
@@ -91,7 +91,7 @@ def perform(days: Days, trials: Trials) -> Performance:
         ratio = annualised(daily)
         probabilistic = probabilistic_sharpe(daily, found.size, found.skew, found.kurtosis)
         deflated = deflated_sharpe(daily, found.size, found.skew, found.kurtosis, trials.made, trials.variance)
-    return Performance(
+    return TrackPerformance(
         return_pct=compounded(days.net) * 100,
         sharpe=ratio,
         probabilistic=probabilistic,
@@ -102,7 +102,7 @@ def perform(days: Days, trials: Trials) -> Performance:
     )
 
 
-def hold(tape: Tape, universe: Flags, begin: int, costs: Floats) -> Floats:
+def buy_and_hold(tape: MarketTape, universe: Flags, begin: int, costs: Floats) -> Floats:
     """Buy what was tradable on the eve of a row in equal parts, at that row's open, and keep it.
 
     Args:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import RESTING_RATE, Book, Positions, Signals, Trades
-from service.analytics.backtest.plan import REASONS, Int8, Plan
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.book import RESTING_RATE, BacktestBook, ClosedTrades, EntrySignals, OpenPositions
+from service.analytics.backtest.plan import REASONS, Int8, TradingPlan
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats, Indices
 
 _DELISTED: Final = REASONS.index("delisted")
@@ -48,7 +48,9 @@ class _Days(NamedTuple):
     left: Floats
 
 
-def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
+def simulate(
+    tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Floats, allowed: Flags | None = None
+) -> BacktestBook:
     """Trade what a plan decided on the rows from `start` to before `end`.
 
     Nothing is held on the first of them. What is held on row `end` is left at its open; if the tape ends there, it is
@@ -81,7 +83,7 @@ def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowe
     signals = _signals(tape, plan, runs, wanted[-1:] if end == len(tape.open) else wanted[:0], held[-2:-1])
     if not (np.isfinite(signals.weight).all() and (signals.weight >= 0).all()):
         raise ValueError("a position has a weight that is negative or not finite")
-    return Book(
+    return BacktestBook(
         _trades(tape, plan, runs, days, ended, allowed, costs),
         _positions(plan, runs, days, ~ended, costs),
         signals,
@@ -91,7 +93,7 @@ def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowe
     )
 
 
-def _check(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None) -> None:
+def _check(tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Floats, allowed: Flags | None) -> None:
     rows = len(tape.open)
     if not 0 <= start <= end <= rows:
         raise ValueError(f"rows {start} to {end} are not all on a tape of {rows}")
@@ -100,7 +102,7 @@ def _check(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed:
         raise ValueError("the plan, its costs, or what it is allowed, is not of this tape")
 
 
-def _wanted(tape: Tape, plan: Plan, start: int, end: int, allowed: Flags | None) -> Int8:
+def _wanted(tape: MarketTape, plan: TradingPlan, start: int, end: int, allowed: Flags | None) -> Int8:
     """What counts of the plan, shape (end - start, coins): nothing on rows without a bar or not allowed."""
     window = slice(start, end)
     counts = ~np.isnan(tape.open[window])
@@ -109,14 +111,14 @@ def _wanted(tape: Tape, plan: Plan, start: int, end: int, allowed: Flags | None)
     return plan.side[window] * counts
 
 
-def _held(tape: Tape, wanted: Int8, start: int, end: int) -> Int8:
+def _held(tape: MarketTape, wanted: Int8, start: int, end: int) -> Int8:
     """The position over each day from `start` on, and a last row of nothing: shape (end - start + 1, coins)."""
     held = np.zeros((len(wanted) + 1, wanted.shape[1]), np.int8)
     held[1:-1] = wanted[:-1] * ~np.isnan(tape.open[start + 1 : max(end, start + 1)])
     return held
 
 
-def _runs(tape: Tape, plan: Plan, held: Int8, start: int) -> _Runs:
+def _runs(tape: MarketTape, plan: TradingPlan, held: Int8, start: int) -> _Runs:
     """Find the unbroken runs of one side: of every coin as many begin as end, in turn."""
     by_coin = held.T
     turned = by_coin[:, 1:] != by_coin[:, :-1]
@@ -128,7 +130,7 @@ def _runs(tape: Tape, plan: Plan, held: Int8, start: int) -> _Runs:
     return _Runs(coin, side, entry, ended[order] + start + 1, plan.weight[entry - 1, coin], tape.open[entry, coin])
 
 
-def _days(tape: Tape, runs: _Runs) -> _Days:
+def _days(tape: MarketTape, runs: _Runs) -> _Days:
     """Go through the days of every position: each lasts from its open to the next, or to its close if there is none."""
     lasted = runs.over - runs.entry
     before = np.cumsum(lasted) - lasted
@@ -147,8 +149,8 @@ def _days(tape: Tape, runs: _Runs) -> _Days:
 
 
 def _trades(
-    tape: Tape, plan: Plan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None, costs: Floats
-) -> Trades:
+    tape: MarketTape, plan: TradingPlan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None, costs: Floats
+) -> ClosedTrades:
     done, exit_price = runs.chosen(ended), days.left[ended]
     last, delisted = done.over - 1, np.isnan(tape.open[done.over, done.coin])
     reason = np.where(
@@ -159,7 +161,7 @@ def _trades(
     moved = exit_price / done.entry_price
     price, funding = _PCT * done.side * (moved - 1), _PCT * _funding(days, runs)[ended]
     cost = _PCT * (costs[done.entry - 1, done.coin] + costs[last, done.coin] * moved)
-    return Trades(
+    return ClosedTrades(
         coin=done.coin,
         side=done.side,
         entry=done.entry,
@@ -176,7 +178,7 @@ def _trades(
     )
 
 
-def _meant(plan: Plan, done: _Runs, allowed: Flags | None) -> Flags:
+def _meant(plan: TradingPlan, done: _Runs, allowed: Flags | None) -> Flags:
     """Whether the plan itself wanted out, on a row on which it was asked."""
     last = done.over - 1
     turned: Flags = plan.side[last, done.coin] != done.side
@@ -194,9 +196,9 @@ def _summed(index: Indices, values: Floats, size: int) -> Floats:
     return sums
 
 
-def _positions(plan: Plan, runs: _Runs, days: _Days, standing: Flags, costs: Floats) -> Positions:
+def _positions(plan: TradingPlan, runs: _Runs, days: _Days, standing: Flags, costs: Floats) -> OpenPositions:
     kept, mark = runs.chosen(standing), days.left[standing]
-    return Positions(
+    return OpenPositions(
         coin=kept.coin,
         side=kept.side,
         entry=kept.entry,
@@ -210,12 +212,12 @@ def _positions(plan: Plan, runs: _Runs, days: _Days, standing: Flags, costs: Flo
     )
 
 
-def _signals(tape: Tape, plan: Plan, runs: _Runs, newest: Int8, held: Int8) -> Signals:
+def _signals(tape: MarketTape, plan: TradingPlan, runs: _Runs, newest: Int8, held: Int8) -> EntrySignals:
     """Every entry, and what the tape's last row wants (`newest`: that row, or none) but is not `held` over it."""
     row, coin = np.nonzero((newest != 0) & (newest != held[: len(newest)]))
     row = row + len(tape.open) - 1
     rows, coins = np.concatenate((runs.entry - 1, row)), np.concatenate((runs.coin, coin))
-    return Signals(
+    return EntrySignals(
         row=rows,
         coin=coins,
         side=plan.side[rows, coins].astype(np.int64),

@@ -1,4 +1,4 @@
-"""The strategies that are walked forward, in the order in which they are told."""
+"""The strategies that are walked forward, in the order in which they are published."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Markets on which nobody can earn anything: the recorded one, each day turned over or not as a tossed coin falls.
+"""Markets on which nothing can be earned: the recorded one, each day turned over or not as a tossed coin falls.
 
 On such a tape the expected move from one open to the next is zero, whatever is known at the open before: a plan that
 earns there before costs knows something that it cannot know. All coins share the toss of a day, so that what moves
@@ -9,19 +9,19 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 
 FURTHEST: Final = 0.9
 """Moves from a day's open are cut to this share of it, both ways, so that a mirrored price stays positive."""
 
 
-def surrogate(tape: Tape, seed: int) -> Tape:
+def sign_flip_tape(tape: MarketTape, seed: int) -> MarketTape:
     """Reflect the days of a tape by random signs.
 
     A day is what happens from its open to the next one, because that is what a position is held over. Its moves, as
     simple returns from its open, are kept or negated. (Of logarithms, the mean would be zero but not that of the
-    returns: E[exp(±x)] = cosh x, some 0.1 % a day for a usual coin, in favour of whoever is long.)
+    returns: E[exp(±x)] = cosh x, some 0.1 % a day for a usual coin, in favour of a long position.)
 
     Args:
         tape: The recorded market.

@@ -25,7 +25,7 @@ class DayBar(NamedTuple):
 _WIDTH: Final = len(DayBar._fields)
 
 
-class Tape(NamedTuple):
+class MarketTape(NamedTuple):
     """Tables of shape (days, coins), a row for every day from `first_day` on, NaN where a coin has no bar.
 
     `coins` are in alphabetical order, those delisted since included. `funding` is the fraction of its notional that a
@@ -41,13 +41,13 @@ class Tape(NamedTuple):
     volume: Floats
     funding: Floats
 
-    def until(self, rows: int) -> "Tape":
+    def until(self, rows: int) -> "MarketTape":
         """The first `rows` days (views), with all coins, those included that have no bar by then."""
         days = (table[:rows] for table in (self.open, self.high, self.low, self.close, self.volume, self.funding))
-        return Tape(self.coins, self.first_day, *days)
+        return MarketTape(self.coins, self.first_day, *days)
 
 
-def lay(bars: Mapping[str, Sequence[DayBar]], paid: Mapping[str, Mapping[int, float]]) -> Tape:
+def build_tape(bars: Mapping[str, Sequence[DayBar]], paid: Mapping[str, Mapping[int, float]]) -> MarketTape:
     """Lay the recordings of many coins on one calendar, from the first bar of any of them to the last.
 
     Args:
@@ -65,15 +65,17 @@ def lay(bars: Mapping[str, Sequence[DayBar]], paid: Mapping[str, Mapping[int, fl
     return _lay({coin: numbers.reshape(-1, _WIDTH) for coin, numbers in flat.items()}, paid)
 
 
-def lay_packed(bars: "Mapping[str, array[float]]", last_day: int, paid: Mapping[str, Mapping[int, float]]) -> Tape:
-    """As `lay`, of packed bars up to a day: six numbers each, those of a `DayBar` with the open in epoch ms."""
+def build_tape_from_packed(
+    bars: "Mapping[str, array[float]]", last_day: int, paid: Mapping[str, Mapping[int, float]]
+) -> MarketTape:
+    """As `build_tape`, of packed bars up to a day: six numbers each, those of a `DayBar` with the open in epoch ms."""
     tables = {coin: np.array(numbers).reshape(-1, _WIDTH) for coin, numbers in bars.items()}
     for table in tables.values():
         table[:, 0] //= DAY_MS
     return _lay({coin: table[table[:, 0] <= last_day] for coin, table in tables.items()}, paid)
 
 
-def _lay(bars: Mapping[str, Floats], paid: Mapping[str, Mapping[int, float]]) -> Tape:
+def _lay(bars: Mapping[str, Floats], paid: Mapping[str, Mapping[int, float]]) -> MarketTape:
     coins = tuple(sorted(coin for coin, recorded in bars.items() if len(recorded)))
     counts = [len(bars[coin]) for coin in coins]
     rows = np.concatenate([np.empty((0, _WIDTH)), *(bars[coin] for coin in coins)])
@@ -88,7 +90,7 @@ def _lay(bars: Mapping[str, Floats], paid: Mapping[str, Mapping[int, float]]) ->
     laid[:, place] = rows[:, 1:].T
     opens, high, low, close, volume = laid.reshape(5, last - first + 1, len(coins))
     funding = _payments(coins, range(first, last + 1), paid)
-    return Tape(coins, first, opens, high, low, close, volume, funding)
+    return MarketTape(coins, first, opens, high, low, close, volume, funding)
 
 
 def _payments(coins: Sequence[str], days: range, paid: Mapping[str, Mapping[int, float]]) -> Floats:

@@ -19,11 +19,10 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.backtest.episodes import ahead, follow
-from service.analytics.backtest.plan import Int8, Plan, Strategy
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.plan import Int8, Strategy, TradingPlan, hold_triggered, previous_rows
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Chart, Flags
-from service.analytics.supertrend import course_of
+from service.analytics.supertrend import supertrend
 
 HORIZON_DAYS: Final = 60
 """Longest holding time: four in five recorded runs of SuperTrend(10, 3) are over by then."""
@@ -33,7 +32,7 @@ GRID: Final = tuple(
 )
 
 
-def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
+def plan(tape: MarketTape, tradable: Flags, parameters: Mapping[str, float]) -> TradingPlan:
     """Decide every row.
 
     Args:
@@ -45,14 +44,14 @@ def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
         What is wanted.
     """
     chart = Chart(tape.high, tape.low, tape.close)
-    said = course_of(chart, int(parameters["period"]), parameters["multiplier"])
+    said = supertrend(chart, period=int(parameters["period"]), multiplier=parameters["multiplier"])
     rising, falling = said.direction > 0, said.direction < 0
-    side, reason = follow(_turns(said.direction), (falling, rising), tradable, HORIZON_DAYS, "trend-turned")
+    side, reason = hold_triggered(_turns(said.direction), (falling, rising), tradable, HORIZON_DAYS, "trend-turned")
     wanted = side != 0
     share = 1 / np.maximum(np.count_nonzero(tradable, axis=1), 1)[:, None]
     with np.errstate(invalid="ignore"):  # a coin that has never moved is no distance from its line, in ranges of zero
         ranges = (tape.close - said.line) / said.atr
-    return Plan(
+    return TradingPlan(
         side=side,
         weight=np.where(wanted, share, 0.0),
         score=np.where(wanted, ranges, np.nan),
@@ -65,7 +64,7 @@ def _turns(direction: Int8) -> Int8:
     """The direction on bars on which it is not that of the coin's bar before; 0 on others, the first known one too."""
     row = np.arange(len(direction), dtype=np.int32)[:, None]
     known = np.maximum.accumulate(np.where(direction != 0, row, 0), axis=0)
-    before = ahead(np.take_along_axis(direction, known, axis=0), 0)
+    before = previous_rows(np.take_along_axis(direction, known, axis=0), 0)
     return np.where(before * direction < 0, direction, np.int8(0))
 
 

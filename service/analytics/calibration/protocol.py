@@ -18,7 +18,7 @@ from service.analytics.calibration.skill import (
     intraclass,
     measure,
 )
-from service.analytics.recomputed import Judged
+from service.analytics.recomputed import JudgedDays
 
 Target = Literal["rises", "beats-median", "moves-more"]
 Method = Literal["isotonic", "logistic"]
@@ -96,7 +96,7 @@ class Predicted(NamedTuple):
     outcome: Floats
 
 
-def run(closes: Floats, judged: Sequence[Judged]) -> list[Trial]:
+def run(closes: Floats, judged: Sequence[JudgedDays]) -> list[Trial]:
     """Make every trial of the protocol.
 
     Args:
@@ -138,7 +138,7 @@ def came_true(moves: Floats, target: Target, horizon: int) -> Floats:
     return np.where(np.isnan(moves) | np.isnan(bound), np.nan, moves > bound)
 
 
-def predictions(judged: Judged, outcome: Floats, horizon: int, method: Method) -> Predicted:
+def predictions(judged: JudgedDays, outcome: Floats, horizon: int, method: Method) -> Predicted:
     """Fit every 30 days on all days whose outcome was known by then, and predict the days until the next fit.
 
     Raises:
@@ -155,7 +155,7 @@ def predictions(judged: Judged, outcome: Floats, horizon: int, method: Method) -
     return Predicted(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def fit_all(judged: Judged, outcome: Floats, method: Method) -> Model:
+def fit_all(judged: JudgedDays, outcome: Floats, method: Method) -> Model:
     """Fit on all days."""
     days, features, came = _rows(judged, outcome, method)
     return _FIT[method](features, came, day_weights(days))
@@ -197,7 +197,7 @@ def _fits(
         yield fit(features[past], came[past], weights), base, now
 
 
-def _rows(judged: Judged, outcome: Floats, method: Method) -> tuple[Days, Floats, Floats]:
+def _rows(judged: JudgedDays, outcome: Floats, method: Method) -> tuple[Days, Floats, Floats]:
     """Days, features and outcomes of all coins with both a verdict and an outcome, on days that have enough of them."""
     known = ~np.isnan(judged.score) & ~np.isnan(outcome)
     known[known.sum(axis=1) < LEAST_COINS] = False
@@ -205,12 +205,12 @@ def _rows(judged: Judged, outcome: Floats, method: Method) -> tuple[Days, Floats
     return days, _features(judged, method)[days, coins], outcome[days, coins]
 
 
-def _features(judged: Judged, method: Method) -> Floats:
+def _features(judged: JudgedDays, method: Method) -> Floats:
     """Of shape (days, coins, features)."""
     return judged.score[:, :, None] if method == "isotonic" else np.moveaxis(judged.groups, 0, -1)
 
 
-def _choose(closes: Floats, judged: Judged, target: Target, horizon: int, level: float) -> Iterator[Trial]:
+def _choose(closes: Floats, judged: JudgedDays, target: Target, horizon: int, level: float) -> Iterator[Trial]:
     """Measure both methods on the days to choose on, and the better one on those of the look."""
     outcome = outcomes(closes, target, horizon)
     made = {method: predictions(judged, outcome, horizon, method) for method in METHODS}

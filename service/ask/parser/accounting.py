@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Final
 
 from msgspec import Struct
 
+from service.ask import query as q
 from service.ask.parser.chunks import Chunk, names_measure
-from service.ask.parser.lexicon import MEANINGFUL
+from service.ask.parser.dates import WEEKDAYS
+from service.ask.parser.language import is_plain
+from service.ask.parser.lexicon import MEANINGFUL, MEASURE_WORDS
 from service.ask.parser.slots import BITCOIN
-from service.ask.parser.spelling import is_plain
 from service.ask.parser.tokens import Token
 from service.ask.parser.windows import FRAMES, says_same
-from service.ask.query import At, Between, Count, Query, Rank, Route, Time, Window
 from service.ask.understanding import Refusal
 
 _BLOCKING: Final = frozenset({
@@ -46,7 +47,7 @@ _SAID_BY: Final[Mapping[str, frozenset[str]]] = {
 }
 """Measures and operations that a measure's words may stand for."""
 
-_DAY: Final = Window(24, "h", "24 hours")
+_DAY: Final = q.Window(24, "h", "24 hours")
 A_YEAR: Final = "a year"
 """Behind a rate of funding its unit, no span."""
 
@@ -56,17 +57,30 @@ _COUNTED_AGAIN: Final = frozenset({"the", "all", "both", "those", "these"})
 _NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "sign"})
 """Pieces that a word before them narrows: "implied volatility", "institutional tokens"."""
 
-_COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative to"})
+_COUNTING: Final = frozenset({
+    "per", "every", "each", "how", "only", "relative to", "on", "during", "around", "until", "before", "after", "since",
+    "by",
+})  # fmt: skip
 """Words that no unknown word may follow: "per fortnight", "how risky", "only stablecoins"."""
 
 _ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days", "week", "month"})
 _BLOCKING_WORDS: Final = frozenset({
     "noon", "midday", "midnight", "dawn", "morning", "afternoon", "evening", "night", "lunchtime", "closer", "nearer",
-    "closest", "nearest", "further", "farther",
+    "closest", "nearest", "further", "farther", "ath", "atl",
 })  # fmt: skip
 """Words that no query holds, but that change a question wherever they stand: a time of the day, a distance."""
 
+_EXCERPT: Final = 80
+_UNITS_TOLD: Final = re.compile(r"\b(?:percent|dollars|date|size|rate|no other|nothing else|now|which|how|where|in)\b")
+"""Ends of a list that ask for nothing more: units, formats, and questions that every answer tells."""
+
+_JOINING: Final = frozenset({"and", "plus", "as well as"})
 _UNITS: Final = frozenset({"minute", "hour", "hours", "week", "weeks", "month", "months", "year", "years"})
+_LEADS: Final = frozenset({"leader", "leaders", "winner", "winners", "loser", "losers"})
+"""Superlatives of what coins are ranked by anyway: "rank memes by volume and show the leader's price"."""
+
+_AMOUNTS: Final = frozenset({"volume", "open_interest"})
+_COINS: Final = frozenset({"coins", "coin", "tokens", "token", "units"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -79,23 +93,27 @@ def as_written(tokens: Sequence[Token], chunk: Chunk) -> str:
 
 
 def unread(
-    part: Sequence[Chunk], words: Sequence[str], used: set[int], read: Sequence[Query]
+    part: Sequence[Chunk], words: Sequence[str], used: set[int], read: Sequence[q.Query]
 ) -> tuple[list[Chunk], list[Chunk]]:
     """Pieces that were not read: those that change the question, and other words.
 
     A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
-    word beside a list, beside a measure or before a set or a state, which it narrows.
+    word beside a list, behind a measure or a coin ("Solana network"), or before a set or a state, which it narrows.
     """
-    narrows = any(isinstance(query.operation, Route) for query in read)
+    measured = {one.name for query in read for one in query.measures}
+    narrows = any(isinstance(query.operation, q.Route) for query in read)
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
     beside = [chunk for chunk, behind in pairwise(part) if behind.kind in _NARROWED and not behind.gap]
-    beside += [chunk for before, chunk in pairwise(part) if before.has("measure") and not chunk.gap]
+    beside += [
+        chunk for before, chunk in pairwise(part) if (before.has("measure") or before.kind == "coin") and not chunk.gap
+    ]
     for first, second, third in zip(part, part[1:], part[2:], strict=False):
         if first.kind == "coin" and third.kind in {"coin", "and"}:
             beside.append(second)  # an unknown name in a list
         if first.has("super") and second.kind == "number":
             beside.append(third)  # "top 5 bleeders"
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
+    beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word.endswith("market") and not chunk.gap]
     beside += [chunk for chunk, word in zip(part, words[1:], strict=False) if word == "of"]
     blocks = [
         chunk
@@ -103,7 +121,13 @@ def unread(
         if _blocks(chunk)
         or (
             chunk.kind == "word"
-            and (narrows or word in MEANINGFUL | _BLOCKING_WORDS | _UNITS or word[:1].isdigit() or chunk in beside)
+            and (
+                narrows
+                or (word in MEANINGFUL and measured.isdisjoint(MEASURE_WORDS.get(word, ())))
+                or word in _BLOCKING_WORDS | _UNITS | WEEKDAYS.keys()
+                or word[:1].isdigit()
+                or chunk in beside
+            )
         )
     ]
     return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]
@@ -115,8 +139,8 @@ def _blocks(chunk: Chunk) -> bool:
     return chunk.kind in _BLOCKING and not any(word.kind in {"filler", "ask"} for word in chunk.words[1:])
 
 
-def dropped(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[Query]) -> list[Chunk]:
-    """Names, numbers, times, frames and measures of a message that no query holds, whichever reader took them.
+def dropped(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Query]) -> list[Chunk]:
+    """Names, numbers, times, frames, measures and superlatives that no query holds, whichever reader took them.
 
     Args:
         chunks: The pieces of the message.
@@ -130,6 +154,68 @@ def dropped(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[Que
 def followed(part: Sequence[Chunk], words: Sequence[str], used: set[int]) -> set[int]:
     """The pieces that a follow-up used, without words that nothing reads: "was ETH better after fees?"."""
     return {at for at in used if part[at].kind != "word" or words[at] in _ADDING}
+
+
+def guessed(
+    chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Query], ignored: Sequence[str]
+) -> list[str]:
+    """Words of a message whose reading is a guess: it says more, or something else, than what was read of it.
+
+    The overview of a coin is one where words were not read or something else is asked as well; so is a ranking of one
+    coin, or of all coins where some are named and compared; and so is a part of a list of which nothing was read.
+    """
+    named = " ".join(words)[:_EXCERPT]
+    plain = [one for one in queries if _is_overview(one)]
+    asked = "now" in words or any(chunk.as_("ask") in {"overview", "compare", "define"} for chunk in chunks)
+    if plain and (ignored or (len(plain) < len(queries) and not asked)):
+        return [*ignored] or [named]
+    ranked = [one.subject for one in queries if isinstance(one.operation, q.Rank)]
+    compared = any((value := chunk.as_("super")) and value.comparative for chunk in chunks)
+    things = any(chunk.kind in {"coin", "asset"} for chunk in chunks)
+    sets = any(chunk.kind in {"set", "category"} or chunk.has("topic") for chunk in chunks)
+    of_one = any(one.scope == "coins" and len(one.coins) == 1 for one in ranked)
+    of_all = compared and things and not sets and any(one.scope == "all" for one in ranked)
+    asks = {type(one.operation) for one in queries}  # a list beside the record of past verdicts
+    if of_one or of_all or asks >= {q.List, q.Record} or not all(map(_is_of_subject, queries)):
+        return [named]
+    return _empty_parts(chunks, words)
+
+
+def _is_of_subject(query: q.Query) -> bool:
+    """Whether a conversion is one of the coins that are named."""
+    held = query.operation
+    return not isinstance(held, q.Convert) or {*query.subject.coins} <= {held.holding.unit, *held.into}
+
+
+def _is_overview(query: q.Query) -> bool:
+    """Whether nothing is asked of the things that a query names."""
+    return query.subject.scope in {"coins", "assets"} and query == q.Query(subject=query.subject, time=query.time)
+
+
+def without_headings(queries: Sequence[q.Query]) -> list[q.Query]:
+    """Leave out a heading that the next query says more about: "ARB or OP: price and trend of each"."""
+    return [
+        one
+        for one, following in zip_longest(queries, queries[1:])
+        if following is None or not _is_overview(one) or one != q.Query(subject=following.subject)
+    ]
+
+
+def _empty_parts(chunks: Sequence[Chunk], words: Sequence[str]) -> list[str]:
+    """The part behind "and" of which nothing was read, though it is no unit: "performance and current quote".
+
+    A name that no coin has is answered on its own; its chunk holds the names that are like it.
+    """
+    for at in range(len(chunks)):
+        end = at + 1
+        while end < len(chunks) and chunks[end].kind == "filler" and not chunks[end].gap:
+            end += 1
+        part = " ".join(words[at + 1 : end])
+        names_unknown = any(isinstance(chunk.value, tuple) for chunk in chunks[at + 1 : end])
+        ends = end == len(chunks) or bool(chunks[end].gap) or words[end] in _JOINING
+        if words[at] in _JOINING and part and ends and not (names_unknown or _UNITS_TOLD.search(part)):
+            return [part]
+    return []
 
 
 def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: frozenset[Any]) -> bool:
@@ -146,9 +232,12 @@ def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: froze
 
 
 def _is_word_held(chunk: Chunk, word: str, held: frozenset[Any]) -> bool:
-    """Whether the frame of a trend, a condition beside breadth or a measure is held; other words are not looked at."""
+    """Whether the frame of a trend, a condition beside breadth, a measure or a superlative is held."""
     if chunk.kind == "frame" and chunk.value == "weekly" and "trend" in held:
-        return "weekly" in held or any(says_same(FRAMES["weekly"], one) for one in held if isinstance(one, Window))
+        return "weekly" in held or any(says_same(FRAMES["weekly"], one) for one in held if isinstance(one, q.Window))
+    if chunk.kind == "super":
+        other = chunk.value.measure in {None, "price"} or word in _LEADS  # "the priciest to be long": funding
+        return other or not held.isdisjoint({chunk.value.measure, "route"})
     if chunk.kind == "neg":
         return not held.issuperset({"breadth", "route"}) or "not" in held
     if chunk.kind != "measure" or word in {"high", "low"} or any(one.kind != "measure" for one in chunk.words):
@@ -157,12 +246,12 @@ def _is_word_held(chunk: Chunk, word: str, held: frozenset[Any]) -> bool:
     return not names.isdisjoint(held)
 
 
-def _is_time_held(time: Time, held: frozenset[Any]) -> bool:
+def _is_time_held(time: q.Time, held: frozenset[Any]) -> bool:
     """Whether a time is one of some values, or says the same as one; "today" may be the present."""
     said = getattr(time, "words", "")
     if said in held or said == "today" or ("volume" in held and says_same(_DAY, time)):
         return True
-    times = [value for value in held if isinstance(value, At | Window | Between)]
+    times = [value for value in held if isinstance(value, q.At | q.Window | q.Between)]
     said_in = any(said in one.words or f"{one.words} ago" == said for one in times)  # "since <day>", "30 days ago"
     return said_in or any(says_same(time, one) or says_same(one, time) for one in times)
 
@@ -171,9 +260,9 @@ def _values(item: object) -> Iterator[Any]:
     """Every value within a query, the kinds of its parts, and what they stand for without saying it."""
     if isinstance(item, Struct):
         yield item.__struct_config__.tag
-        if isinstance(item, At | Window | Between):
+        if isinstance(item, q.At | q.Window | q.Between):
             yield item
-        if isinstance(item, Rank) and item.skip:
+        if isinstance(item, q.Rank) and item.skip:
             yield from range(item.skip + 1, item.skip + item.limit + 1)
         for name in item.__struct_fields__:
             yield from _values(getattr(item, name))
@@ -188,6 +277,52 @@ def _values(item: object) -> Iterator[Any]:
             yield BITCOIN
 
 
+def other_unit(chunks: Sequence[Chunk], words: Sequence[str]) -> Refusal | None:
+    """Refuse a unit that no answer uses: volume or open interest "in coins" of a coin that is named."""
+    amounts = any((one := chunk.as_("measure")) is not None and one.name in _AMOUNTS for chunk in chunks)
+    if not amounts or not any(chunk.kind == "coin" for chunk in chunks):
+        return None
+    behind = zip(words, chunks[1:], words[1:], strict=False)
+    units = [word for before, chunk, word in behind if word in _COINS and (before == "in" or "(" in chunk.gap)]
+    return Refusal("unread", tuple(units)) if units else None
+
+
+_PRICES: Final = frozenset({"price", "open", "high", "low", "close"})
+
+
+def in_lots(
+    lots: Mapping[str, str], chunks: Sequence[Chunk], tokens: Sequence[Token], queries: Sequence[q.Query]
+) -> Refusal | None:
+    """Refuse an amount or a price of a coin that is named by the ticker of a thousand of it: "500 kPEPE"."""
+    for chunk in chunks:
+        for lot, coin in lots.items():
+            named = chunk.kind == "coin" and coin in chunk.value and tokens[chunk.start].name.startswith(lot)
+            if named and any(coin in query.subject.coins and _counts_coin(query, coin) for query in queries):
+                return Refusal("per-coin", (as_written(tokens, chunk),), (coin,))
+    return None
+
+
+def _counts_coin(item: object, coin: str) -> bool:
+    """Whether a part of a query holds an amount or a price of a coin."""
+    if isinstance(item, tuple):
+        return any(_counts_coin(one, coin) for one in item)
+    if not isinstance(item, Struct):
+        return False
+    counts = (
+        (isinstance(item, q.Holding) and item.unit == coin)
+        or (isinstance(item, q.Convert) and coin in item.into)
+        or (isinstance(item, q.Profit) and item.entry_price is not None)
+        or (isinstance(item, q.Test) and item.measure.name in _PRICES and item.value is not None)
+    )
+    return counts or any(_counts_coin(getattr(item, name), coin) for name in item.__struct_fields__)
+
+
+def both_of_one(part: Sequence[Chunk], words: Sequence[str]) -> list[str]:
+    """The word "both" in a clause that names one thing, where another clause names the other: it is not shared out."""
+    named = sum(chunk.kind in {"coin", "asset"} for chunk in part)
+    return [word for word in words if "both" in word.split()] if named == 1 else []
+
+
 def not_available(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal | None:
     """Why a message is not answered that asks for a measure which is not kept."""
     if any(chunk.value == "walkforward" for chunk in chunks):
@@ -199,7 +334,7 @@ def not_available(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal |
     return None
 
 
-def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, used: set[int]) -> Refusal | None:
+def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: q.Query, used: set[int]) -> Refusal | None:
     """Why a clause is about nothing here: a pronoun without what it stands for, or another subject."""
     if any(chunk.kind in _SETS for chunk in part):
         return _of_other_wallets(part, words, query)
@@ -211,7 +346,7 @@ def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, use
         return Refusal("ambiguous") if coins == 1 and refers and compares else None
     if query.subject.scope not in {"all", "market"} or names_measure(part):
         return None
-    if isinstance(query.operation, Count) and query.where is None:
+    if isinstance(query.operation, q.Count) and query.where is None:
         counts = (word for chunk, word in zip(part, words, strict=True) if chunk.as_("ask") == "count")
         return Refusal("unread", tuple(counts))  # "…, and how many": of what is not said
     if refers and not (query.subject.scope == "market" and text.startswith("is it")):
@@ -220,9 +355,9 @@ def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, use
     return Refusal("out-of-scope", left) if left else None
 
 
-def _of_other_wallets(part: Sequence[Chunk], words: Sequence[str], query: Query) -> Refusal | None:
+def _of_other_wallets(part: Sequence[Chunk], words: Sequence[str], query: q.Query) -> Refusal | None:
     """Of "Vitalik's wallet" nothing is known."""
-    if not isinstance(query.operation, Route) or query.operation.topic != "wallets" or query.subject.wallets:
+    if not isinstance(query.operation, q.Route) or query.operation.topic != "wallets" or query.subject.wallets:
         return None
     for owner, chunk, owned in zip(words, part, words[1:], strict=False):
         if chunk.kind == "word" and owned in _OWNED and (owner.endswith("s") or not is_plain(owner)):

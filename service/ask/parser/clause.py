@@ -9,65 +9,27 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.chunks import Chunk
+from service.ask import query as q
+from service.ask.parser.chunks import RANKED, Chunk
 from service.ask.parser.compose import compose
+from service.ask.parser.condition_tree import FoundCondition, test_of, tests_in
 from service.ask.parser.conditions import find_conditions, join
-from service.ask.parser.found import FoundCondition, test_of, tests_in
 from service.ask.parser.market import of_days
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
-from service.ask.parser.rewrites import (
-    mark_absolute,
-    mark_closes,
-    mark_drawdowns,
-    mark_growth,
-    mark_highest,
-    mark_majority,
-    mark_moved_more,
-    mark_other,
-    mark_other_changes,
-    mark_position_costs,
-    mark_rates,
-    mark_ratios,
-    mark_reached,
-    merge_times,
-    read_sides,
-)
-from service.ask.parser.segments import RANKED
-from service.ask.parser.slots import PRESENT, Slots
+from service.ask.parser.rewrites import REWRITES, THAN, mark_other, mark_position_costs, read_sides
+from service.ask.parser.slots import PRESENT, Slots, read_subject
 from service.ask.parser.states import STATES
-from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
-from service.ask.parser.windows import over_span, span_of
-from service.ask.query import (
-    Aggregate,
-    At,
-    Between,
-    Check,
-    Compare,
-    Condition,
-    Extreme,
-    Measure,
-    Not,
-    Now,
-    Operation,
-    Query,
-    Rank,
-    Ratio,
-    Record,
-    Test,
-    Time,
-    Value,
-    When,
-    Window,
-)
+from service.ask.parser.windows import over_span, span_of, span_since
 from service.clock import DAY_MS, iso
 
 _DAY_HOURS: Final = 24
+_COINS: Final = frozenset({"coin", "coins", "token", "tokens"})
 
 
-def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
+def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[q.Query], set[int]]:
     """Read a clause.
 
     Args:
@@ -85,19 +47,9 @@ def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Que
     return [], slots.used
 
 
-def _read_query(slots: Slots) -> list[Query]:
-    mark_closes(slots)
-    mark_drawdowns(slots)
-    mark_growth(slots)
-    mark_other_changes(slots)
-    mark_majority(slots)
-    mark_highest(slots)
-    mark_reached(slots)
-    mark_moved_more(slots)
-    merge_times(slots)
-    mark_rates(slots)
-    mark_ratios(slots)
-    mark_absolute(slots)
+def _read_query(slots: Slots) -> list[q.Query]:
+    for rewrite in REWRITES:
+        rewrite(slots)
     found = _conditions(slots)
     for one in found:
         slots.used |= one.used
@@ -114,23 +66,33 @@ def _read_query(slots: Slots) -> list[Query]:
     _imply_change(slots, operation, where)
     times = slots.free(lambda chunk: chunk.kind == "time")
     measures, time = with_times(slots, read_measures(slots), times, operation)
-    if isinstance(operation, Record) and {test.measure.name for test in tests_in(where)} <= {"verdict"}:
+    if isinstance(operation, q.Record) and {test.measure.name for test in tests_in(where)} <= {"verdict"}:
         where = None
-    query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
+    query = q.Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
     composed = compose(slots, of_days(slots, query))
-    if _in_other_coin(slots, composed) or any(_is_untold(one) for one in composed):
+    if _in_other_coin(slots, composed) or any(_is_untold(one) or _drops_set(slots, one) for one in composed):
         slots.used.clear()
         return []
     queries = [part for one in composed for part in _with_close(slots, one)]
-    return [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+    read = [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+    return [_checked_over(query) for query in read]
 
 
-def _in_other_coin(slots: Slots, queries: Sequence[Query]) -> bool:
+def _checked_over(query: q.Query) -> q.Query:
+    """A check of changes over a window tests the changes over this window."""
+    if not isinstance(query.operation, q.Check) or not isinstance(query.time, q.Window) or query.where is None:
+        return query
+    if {test.measure for test in tests_in(query.where)} != {q.Measure("change")}:
+        return query
+    return structs.replace(query, where=over_span(query.where, query.time), time=q.Now())
+
+
+def _in_other_coin(slots: Slots, queries: Sequence[q.Query]) -> bool:
     """Whether one coin is to be told in another: "ETH's return in BTC". Only a price is."""
     behind = (at for at, words in enumerate(slots.words) if words == "in" and slots.kind(at + 1) == "coin")
     other = next(behind, None)
     compared = any(
-        isinstance(one.operation, Value | Compare | Extreme) and len(one.subject.coins) > 1 for one in queries
+        isinstance(one.operation, q.Value | q.Compare | q.Extreme) and len(one.subject.coins) > 1 for one in queries
     )
     if other is None or not compared:
         return False
@@ -140,15 +102,35 @@ def _in_other_coin(slots: Slots, queries: Sequence[Query]) -> bool:
     )
 
 
-def _is_untold(query: Query) -> bool:
+def _is_untold(query: q.Query) -> bool:
     """Whether a state is asked for that is not known: the trend of hours, the sum of trends."""
     names = {one.name for one in (*query.measures, *(test.measure for test in tests_in(query.where)))}
-    hours = isinstance(query.time, Window) and query.time.unit == "h" and query.time.count < _DAY_HOURS
-    summed = isinstance(query.operation, Aggregate) and any(one.name in STATES for one in query.measures)
+    hours = isinstance(query.time, q.Window) and query.time.unit == "h" and query.time.count < _DAY_HOURS
+    summed = isinstance(query.operation, q.Aggregate) and any(one.name in STATES for one in query.measures)
     return summed or (hours and not STATES.isdisjoint(names))
 
 
-def _over_last_span(slots: Slots, found: Sequence[FoundCondition], where: Condition | None) -> Condition | None:
+def _drops_set(slots: Slots, query: q.Query) -> bool:
+    """Whether a category is named beside coins that are not its members: "verdict of ARB and of memes"."""
+    if query.subject.scope != "coins" or isinstance(query.operation, q.Position):
+        return False
+    sets = [at for at, words in enumerate(slots.words) if not _COINS.isdisjoint(words.split())]
+    named = {*query.subject.coins}
+    coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin" and named.intersection(chunk.value)]
+    if sets and coins and any(slots.has(at, "direction") or slots.has(at, "state") for at in range(sets[0], coins[0])):
+        return True  # "which coins fell while BTC rose"
+    if not query.subject.categories:
+        return False
+    for at, chunk in enumerate(slots.chunks):
+        to = at + 1
+        while slots.kind(to) in {"filler", "set"}:
+            to += 1
+        if chunk.kind == "category" and (slots.kind(to) != "coin" or slots.chunks[to].gap not in {"", ":", "("}):
+            return True  # in "privacy coins ZEC and XMR" the category only says what the coins are
+    return False
+
+
+def _over_last_span(slots: Slots, found: Sequence[FoundCondition], where: q.Condition | None) -> q.Condition | None:
     """The window behind a list of conditions is that of each: "change above 5 % and negative funding over 7 days"."""
     last = len(slots.chunks) - 1
     span = span_of(slots.chunks[last].value) if slots.kind(last) == "time" else None
@@ -157,33 +139,33 @@ def _over_last_span(slots: Slots, found: Sequence[FoundCondition], where: Condit
     return over_span(where, span)
 
 
-def _imply_change(slots: Slots, operation: Operation, where: Condition | None) -> None:
+def _imply_change(slots: Slots, operation: q.Operation, where: q.Condition | None) -> None:
     """The best and the worst are those by their change where a measure is only told beside it: "and its funding"."""
     first = next((at for at, chunk in enumerate(slots.chunks) if chunk.has("super")), None)
     named = [at for at in slots.free(lambda chunk: chunk.has("measure")) if slots.measure(at) is not None]
-    if first is None or not named or where is not None or not isinstance(operation, Rank):
+    if first is None or not named or where is not None or not isinstance(operation, q.Rank):
         return
     if all(slots.adds(first, at) for at in named):
-        slots.read_as(first, Measure("change"))
+        slots.read_as(first, q.Measure("change"))
 
 
-def _with_close(slots: Slots, query: Query) -> list[Query]:
+def _with_close(slots: Slots, query: q.Query) -> list[q.Query]:
     """What stands beside a high, low or change of a past day is of that day: "yesterday's high, volume and close".
 
     Of a longer time only the close is told, at its end: it has many prices, verdicts and so on.
     """
-    spans = {one.over for one in query.measures if isinstance(one.over, Between) and one.over.end_ms is not None}
+    spans = {one.over for one in query.measures if isinstance(one.over, q.Between) and one.over.end_ms is not None}
     others = tuple(one for one in query.measures if one.over is None)
-    if len(spans) != 1 or not others or not isinstance(query.operation, Value) or query.time != Now():
+    if len(spans) != 1 or not others or not isinstance(query.operation, q.Value) or query.time != q.Now():
         return [query]
     span = spans.pop()
     if _says_now(slots) or span.end_ms is None:
         return [query]
     day_ms, closes = span.end_ms - DAY_MS, any("clos" in words or words == "ohlc" for words in slots.words)
-    if day_ms != span.start_ms and not (closes and others == (Measure("price"),)):
+    if day_ms != span.start_ms and not (closes and others == (q.Measure("price"),)):
         slots.used.clear()
         return []
-    day = At(day_ms, whole_day=True, words=span.words if day_ms == span.start_ms else iso(day_ms)[:10])
+    day = q.At(day_ms, whole_day=True, words=span.words if day_ms == span.start_ms else iso(day_ms)[:10])
     return [
         structs.replace(query, measures=tuple(one for one in query.measures if one.over is not None)),
         structs.replace(query, measures=others, time=day),
@@ -204,36 +186,45 @@ def _left_out(slots: Slots, found: FoundCondition) -> FoundCondition:
     if slots.kind(at) != "or" or slots.kind(at - 1) not in {"coin", "category"}:
         return found
     slots.used.add(at)
-    return found._replace(condition=Not(found.condition))
+    return found._replace(condition=q.Not(found.condition))
 
 
-def _checked(slots: Slots, queries: Sequence[Query]) -> list[Query]:
+def _checked(slots: Slots, queries: Sequence[q.Query]) -> list[q.Query]:
     """Of "is it in an uptrend, since when?" yes or no is asked first."""
-    since = [query for query in queries if query.where is not None and query.operation == When("since")]
-    return [structs.replace(query, operation=Check()) for query in since] if slots.is_question() else []
+    since = [query for query in queries if query.where is not None and query.operation == q.When("since")]
+    return [structs.replace(query, operation=q.Check()) for query in since] if slots.is_question() else []
 
 
-def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
+def _other_times(slots: Slots, queries: Sequence[q.Query]) -> list[q.Query]:
     """The same at other times: "price 7 days ago vs today", "last week, last month, today"."""
-    if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare | Ratio):
+    if len(queries) != 1 or not isinstance(queries[0].operation, q.Value | q.Check | q.Compare | q.Ratio):
         return []
-    now = _says_now(slots)
+    first = next((at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"), 0)
+    now = _says_now(slots) or (slots.word(first - 1) in THAN and not isinstance(queries[0].operation, q.Check))
     means = [one for one in queries[0].measures if one.mean]
     if means and now:
         present = (structs.replace(one, over=None, mean=False) for one in means)
-        return [structs.replace(queries[0], measures=tuple(dict.fromkeys(present)), time=Now())]
-    if isinstance(queries[0].time, Now):
+        return [structs.replace(queries[0], measures=tuple(dict.fromkeys(present)), time=q.Now())]
+    if isinstance(queries[0].time, q.Now):
         return []
     rest = slots.free(lambda chunk: chunk.kind == "time")
-    past = isinstance(queries[0].time, At) and not isinstance(queries[0].operation, Check)
+    past = isinstance(queries[0].time, q.At) and not isinstance(queries[0].operation, q.Check)
     if not rest and not (now and (slots.asks("compare") or past)):
         return []
-    slots.used |= set(rest)
-    slots.take_asks("compare")
     values = [slots.chunks[at].value for at in rest]
-    times: list[Time] = [Now() if getattr(value, "words", "") == "today" else value for value in values]
-    times += [Now()] if now and Now() not in times else []
-    return [structs.replace(queries[0], time=time) for time in times]
+    times: list[q.Time] = [q.Now() if getattr(value, "words", "") == "today" else value for value in values]
+    times += [q.Now()] if now and q.Now() not in times else []
+    priced = queries[0].measures == (q.Measure("price"),)
+    if priced and q.Now() in times and any(isinstance(one, q.Window | q.Between) for one in (queries[0].time, *times)):
+        return []  # "price last week and today": a span has many prices
+    slots.used |= set(rest)
+    compared = bool(slots.asks("compare"))
+    slots.take_asks("compare")
+    others = [structs.replace(queries[0], time=time) for time in times]
+    if priced and compared and times == [q.Now()] and isinstance(queries[0].time, q.At):
+        moved = q.Measure("change", over=span_since(queries[0].time))
+        others = [structs.replace(others[0], measures=(*others[0].measures, moved))]
+    return others
 
 
 def _has_own(slots: Slots, at: int) -> bool:
@@ -242,9 +233,9 @@ def _has_own(slots: Slots, at: int) -> bool:
     return any(place < at for place in named) and any(place > at for place in named)
 
 
-def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
+def _opposite(slots: Slots, queries: Sequence[q.Query]) -> list[q.Query]:
     """The same from the other end: "the best and the worst", "biggest movers"."""
-    if len(queries) != 1 or not isinstance(queries[0].operation, Rank | Extreme | Compare):
+    if len(queries) != 1 or not isinstance(queries[0].operation, q.Rank | q.Extreme | q.Compare):
         return []
     operation = queries[0].operation
     rest = slots.free(lambda chunk: (value := chunk.as_("super")) is not None and not value.orders)
@@ -255,13 +246,13 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
         before = range(1, rest[0] + 1)
         joins = (slots.kind(at) in {"and", "or"} and slots.word(at) != "with" for at in before)
         joined = any(joins) or any("," in slots.chunks[at].gap for at in before)
-        if not joined or (isinstance(operation, Rank) and _has_own(slots, rest[0])):
+        if not joined or (isinstance(operation, q.Rank) and _has_own(slots, rest[0])):
             return []
         slots.used.add(rest[0])
         if slots.word(rest[0] - 1) == "to":
             return []  # "from cheapest to most expensive": an order
-    if isinstance(operation, Extreme):
-        return [structs.replace(queries[0], operation=Extreme("min" if operation.which == "max" else "max"))]
+    if isinstance(operation, q.Extreme):
+        return [structs.replace(queries[0], operation=q.Extreme("min" if operation.which == "max" else "max"))]
     turned = structs.replace(operation, direction="least" if operation.direction == "most" else "most")
     return [structs.replace(queries[0], operation=turned)]
 
@@ -289,14 +280,14 @@ def _conditions(slots: Slots) -> list[FoundCondition]:
     return [one for one in found if not (asked and _ask_change(slots, one))]
 
 
-def _are_trends(slots: Slots, tests: Sequence[Test]) -> bool:
+def _are_trends(slots: Slots, tests: Sequence[q.Test]) -> bool:
     """Whether "up or down" is said of a trend."""
     said = any(test.measure.frame for test in tests) or any("trend" in words.split() for words in slots.words)
     plain = all(test.value in {"UP", "DOWN", 0.0} and not test.measure.over for test in tests)
     return said and plain and {test.measure.name for test in tests} == {"trend", "change"}
 
 
-def _ask_alternative(slots: Slots, found: Sequence[FoundCondition], tests: Sequence[Test]) -> None:
+def _ask_alternative(slots: Slots, found: Sequence[FoundCondition], tests: Sequence[q.Test]) -> None:
     """Of "bullish or bearish", "up or down" the value is asked for."""
     said = (test.measure for test in tests if test.measure.over is not None or test.measure.name == "trend")
     measure = next(said, tests[0].measure)
@@ -307,7 +298,7 @@ def _ask_alternative(slots: Slots, found: Sequence[FoundCondition], tests: Seque
 def _ask_change(slots: Slots, found: FoundCondition) -> bool:
     """Of "how much is SOL up this week" the change is asked for; whether it is one."""
     test = found.condition
-    if not isinstance(test, Test) or test.measure.name != "change" or test.value != 0.0:
+    if not isinstance(test, q.Test) or test.measure.name != "change" or test.value != 0.0:
         return False
     slots.used |= found.used
     slots.read_as(found.start, test.measure)

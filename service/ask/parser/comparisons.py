@@ -8,13 +8,13 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Quantity
-from service.ask.parser.found import OPPOSITE, FoundCondition, measure_of, test_of, tests_in
+from service.ask.parser.condition_tree import OPPOSITE, FoundCondition, measure_of, test_of, tests_in
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import PAYS, STATES, frames_before, more_spans, moved_between, moved_by, named_state
-from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
-from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Subject, Test, Window
+from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of, span_since
 
 _NEAR: Final = 7
 """How many chunks a comparison and what it compares with may lie apart."""
@@ -57,15 +57,15 @@ def measured(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     if read is None:
         return None
     condition, taken = read
-    if isinstance(condition, Test) and measure.over is None and measure.name in WINDOWED:
+    if isinstance(condition, q.Test) and measure.over is None and measure.name in WINDOWED:
         condition, taken = _spanned(slots, condition, taken)
-    if (frames := frames_before(slots, at)) and isinstance(condition, Test) and condition.measure.name == "trend":
+    if (frames := frames_before(slots, at)) and isinstance(condition, q.Test) and condition.measure.name == "trend":
         both = (structs.replace(condition, measure=structs.replace(measure, frame=one)) for one in TREND_FRAMES)
-        condition, taken = All(tuple(both)), taken | frames
-    return FoundCondition(Not(condition) if negated else condition, frozenset(used | taken))
+        condition, taken = q.All(tuple(both)), taken | frames
+    return FoundCondition(q.Not(condition) if negated else condition, frozenset(used | taken))
 
 
-def _spanned(slots: Slots, test: Test, taken: set[int]) -> tuple[Test, set[int]]:
+def _spanned(slots: Slots, test: q.Test, taken: set[int]) -> tuple[q.Test, set[int]]:
     """A test with the window behind its number, unless that belongs to a measure: "change above 5 % over 7 days"."""
     at = slots.past(max(taken) + 1)
     if slots.kind(at) != "time" or slots.chunks[at].gap or slots.as_(slots.past(at + 1), "measure") is not None:
@@ -74,19 +74,19 @@ def _spanned(slots: Slots, test: Test, taken: set[int]) -> tuple[Test, set[int]]
     return structs.replace(test, measure=measure), taken | later
 
 
-def _comparison(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
+def _comparison(slots: Slots, measure: q.Measure, at: int) -> tuple[q.Condition, set[int]] | None:
     op, sign = slots.as_(at, "compare"), slots.as_(at, "sign")
     if op is not None:
         return _between(slots, measure, at) if op == "between" else _against(slots, measure, op, at)
     if sign is not None and measure.name not in STATES:
-        return Test(measure, "gt" if sign > 0 else "lt", 0.0), {at}
+        return q.Test(measure, "gt" if sign > 0 else "lt", 0.0), {at}
     bound = slots.or_more(at + 1)
     if slots.kind(at) == "number" and bound:
         return _tested(measure, "ge" if bound > 0 else "le", slots.chunks[at].value, {at, at + 1, at + 2})
     return None
 
 
-def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[Condition, set[int]] | None:
+def _against(slots: Slots, measure: q.Measure, op: q.Comparator, at: int) -> tuple[q.Condition, set[int]] | None:
     """With a number, a coin, or another measure of the same coin."""
     to = slots.past(at + 1)
     if slots.word(to) == "zero":
@@ -95,17 +95,18 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
         counts = slots.word(to + 1) in _UNITS or slots.word(to - 1) == "last"  # "over 9000 days" is no comparison
         return None if counts else _tested(measure, op, slots.chunks[to].value, {at, to})
     if (total := _total(slots, at + 1)) is not None:
-        return Test(measure, op, total=total[0]), {at, *total[1]}
+        return q.Test(measure, op, total=total[0]), {at, *total[1]}
     if slots.kind(to) == "coin" and not slots.chunks[to].gap:
-        return _against_coins(slots, Test(measure, op), at, to)
+        measure = q.Measure("score") if measure.name == "verdict" else measure  # "rated better than SOL"
+        return _against_coins(slots, q.Test(measure, op), at, to)
     other = slots.as_(to, "measure")
     named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
     if other is None or (slots.word(at) == "over" and named and not slots.is_question()):
         return None  # "open interest over market cap" of a coin is a ratio
-    return Test(measure, op, to=other), {at, to}
+    return q.Test(measure, op, to=other), {at, to}
 
 
-def _total(slots: Slots, at: int) -> tuple[Subject, set[int]] | None:
+def _total(slots: Slots, at: int) -> tuple[q.Subject, set[int]] | None:
     """Coins that are taken together: "all others combined", "XRP's and DOGE's put together"."""
     end = next((place for place in slots.asks("sum") if place > at), None)
     if end is None or not slots.are(range(at, end), "coin", "set", "filler", "and"):
@@ -115,11 +116,11 @@ def _total(slots: Slots, at: int) -> tuple[Subject, set[int]] | None:
     own = next((chunk.value for chunk in slots.chunks[:at] if chunk.kind == "coin"), ())
     others = any(not _OTHERS.isdisjoint(slots.word(place).split()) for place in range(at, end))
     if coins:
-        return Subject(coins=coins), used
-    return (Subject(scope="all", excluded=tuple(own)), used) if others and own else None
+        return q.Subject(coins=coins), used
+    return (q.Subject(scope="all", excluded=tuple(own)), used) if others and own else None
 
 
-def _against_coins(slots: Slots, test: Test, at: int, to: int) -> tuple[Condition, set[int]] | None:
+def _against_coins(slots: Slots, test: q.Test, at: int, to: int) -> tuple[q.Condition, set[int]] | None:
     """With one coin or each of several: "above that of BTC and ETH"; None for one of several."""
     tests, used = [structs.replace(test, coin=slots.chunks[to].value[0])], {at, to}
     while slots.kind(to + 1) in {"and", "or", "coin"}:
@@ -132,7 +133,9 @@ def _against_coins(slots: Slots, test: Test, at: int, to: int) -> tuple[Conditio
     return _all(tests), used
 
 
-def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
+def _tested(
+    measure: q.Measure, op: q.Comparator, quantity: Quantity, used: set[int]
+) -> tuple[q.Condition, set[int]] | None:
     if measure.name in STATES:
         return None
     if MEASURES[measure.name].unit in _NOT_OF.get(quantity.unit, frozenset()):
@@ -140,17 +143,17 @@ def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]
     if measure.name == "price" and quantity.value > _NO_PRICE:
         return None  # "worth more than 2 billion dollars"
     if measure.name == "drawdown" and quantity.value > 0:
-        return Test(measure, OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
-    return Test(measure, op, quantity.value), used
+        return q.Test(measure, OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
+    return q.Test(measure, op, quantity.value), used
 
 
-def _between(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
+def _between(slots: Slots, measure: q.Measure, at: int) -> tuple[q.Condition, set[int]] | None:
     first = slots.past(at + 1)
     last = slots.past(first + 2)
     if slots.kind(first) != "number" or slots.kind(last) != "number":
         return None
     low, high = sorted((slots.chunks[first].value.value, slots.chunks[last].value.value))
-    return All((Test(measure, "ge", low), Test(measure, "le", high))), set(range(at, last + 1))
+    return q.All((q.Test(measure, "ge", low), q.Test(measure, "le", high))), set(range(at, last + 1))
 
 
 def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -183,11 +186,11 @@ def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
         return None
     condition, taken = read
     if falls:
-        condition = Test(measure, OPPOSITE[op], -slots.chunks[number].value.value)
+        condition = q.Test(measure, OPPOSITE[op], -slots.chunks[number].value.value)
     return FoundCondition(condition, frozenset(used | taken))
 
 
-def _qualified_after(slots: Slots, measure: Measure | None, number: int) -> tuple[Measure | None, set[int]]:
+def _qualified_after(slots: Slots, measure: q.Measure | None, number: int) -> tuple[q.Measure | None, set[int]]:
     """A measure that is not written, with the window behind the number, else with its own."""
     if measure is None or measure.name == "funding":
         return measure, set()
@@ -195,7 +198,7 @@ def _qualified_after(slots: Slots, measure: Measure | None, number: int) -> tupl
     return measure if later.over is None else later, used
 
 
-def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
+def _measure_after(slots: Slots, at: int) -> tuple[q.Measure | None, set[int]]:
     """The measure at a chunk, or behind the window at it: "over 20 % funding", "above 5 % 7-day return"."""
     behind = slots.past(at + 1)
     if slots.kind(at) in {"time", "frame"} and (name := slots.as_(behind, "measure")) is not None:
@@ -208,29 +211,29 @@ def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
     return measure, used
 
 
-def _measure_before(slots: Slots, before: Sequence[FoundCondition], at: int) -> Measure | None:
+def _measure_before(slots: Slots, before: Sequence[FoundCondition], at: int) -> q.Measure | None:
     """What the condition just before measures, where only joining words stand between."""
     if not before or any(slots.kind(place) not in {"and", "or", "filler"} for place in range(before[-1].end, at)):
         return None
     return measure_of(before[-1].condition)
 
 
-def _is_fall(test: Test) -> bool:
+def _is_fall(test: q.Test) -> bool:
     return test.op in {"lt", "le"} and isinstance(test.value, float) and test.value < 0
 
 
-def _implied(slots: Slots, quantity: Quantity) -> Measure | None:
+def _implied(slots: Slots, quantity: Quantity) -> q.Measure | None:
     """What a number without a measure is compared with: a percentage the change, an amount of a coin its price."""
     if quantity.unit == "%":
         if PAYS.isdisjoint(slots.words):
-            return Measure("change")
+            return q.Measure("change")
         shorts = any(chunk.as_("side") == "short" for chunk in slots.chunks)
-        return None if shorts else Measure("funding")  # "longs pay above 20 %"
+        return None if shorts else q.Measure("funding")  # "longs pay above 20 %"
     named = any(chunk.kind == "coin" for chunk in slots.chunks)
     if quantity.unit is None and (quantity.scaled or named):
-        return Measure("price")
+        return q.Measure("price")
     if quantity.unit == "USD" and not quantity.scaled and quantity.value < _NO_PRICE:
-        return Measure("price")
+        return q.Measure("price")
     return None
 
 
@@ -240,17 +243,17 @@ def signed(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCond
     sign = slots.as_(at, "sign")
     if sign is None or slots.word(at - 1) in {"most", "least"}:
         return None  # "the most negative" is a superlative
-    op: Comparator = "gt" if sign > 0 else "lt"
+    op: q.Comparator = "gt" if sign > 0 else "lt"
     window = slots.past(at + 1)
     timed = slots.kind(window) in {"time", "frame"}
     to = slots.past(window + 1) if timed else window
     name = slots.as_(to, "measure")
     if name is None and slots.kind(window) == "time" and (span := span_of(slots.chunks[window].value)):
-        return FoundCondition(Test(Measure("change", over=span), op, 0.0), frozenset({at, window}))
+        return FoundCondition(q.Test(q.Measure("change", over=span), op, 0.0), frozenset({at, window}))
     if name is None or name.name in STATES - {"sentiment"}:
         return None
     measure, used, _ = qualified(slots, name, to)
-    return FoundCondition(Test(measure, op, 0.0), frozenset(used | {at}))
+    return FoundCondition(q.Test(measure, op, 0.0), frozenset(used | {at}))
 
 
 def earlier_price(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -258,20 +261,16 @@ def earlier_price(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Fo
     del before
     op = slots.as_(at, "compare")
     to = slots.near(at, lambda place: slots.kind(place) == "time", _NEAR)
-    if op not in {"gt", "lt"} or to is None or not isinstance(slots.chunks[to].value, At):
+    if op not in {"gt", "lt"} or to is None or not isinstance(slots.chunks[to].value, q.At):
         return None
     between = set(" ".join(slots.words[at + 1 : to]).split())
     numbers = any(slots.kind(place) == "number" for place in range(at + 1, to))
     others = any((one := slots.as_(place, "measure")) and one.name != "price" for place in range(at + 1, to))
-    if numbers or others or not between & {"its", "their", "where", "price", "level"}:
+    if numbers or others or not between & {"its", "their", "where", "price", "level", "was", "were"}:
         return None
-    then: At = slots.chunks[to].value
-    count, _, unit = then.words.partition(" ")
-    over: Span = Between(then.at_ms, None, f"since {then.words}")
-    if then.words.endswith(" ago") and count.isdigit():
-        over = Window(int(count), "h" if unit.startswith("hour") else "d", then.words.removesuffix(" ago"))
+    over = span_since(slots.chunks[to].value)
     named = {place for place in range(at, to) if slots.as_(place, "measure") is not None}
-    return FoundCondition(Test(Measure("change", over=over), op, 0.0), frozenset({at, to} | named))
+    return FoundCondition(q.Test(q.Measure("change", over=over), op, 0.0), frozenset({at, to} | named))
 
 
 def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -294,7 +293,7 @@ def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> 
         if slots.kind(to) == "set":
             used.add(to)
         to += 1
-    measure = Measure("change" if begins < at and slots.word(at) not in _SIZES else "market_cap")
+    measure = q.Measure("change" if begins < at and slots.word(at) not in _SIZES else "market_cap")
     beside = to == at + 1 and slots.measure(to) is not None
     if beside or (slots.word(to) == "by" and slots.measure(to + 1) is not None):
         name = to if beside else to + 1
@@ -302,7 +301,7 @@ def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> 
         used |= {to, name}
     limit = 1 if number is None else int(slots.chunks[number].value.value)
     own = any(slots.kind(place) == "category" for place in range(begins, to))
-    return FoundCondition(Ranked(measure, value.direction, limit, own), frozenset(used))
+    return FoundCondition(q.Ranked(measure, value.direction, limit, own), frozenset(used))
 
 
 def _how_many(slots: Slots, at: int) -> int | None:
@@ -322,10 +321,10 @@ def than_a_coin(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Foun
     del before
     value = slots.as_(at, "super")
     plain = slots.word(at).startswith(_DOES) and slots.first("measure") is None
-    does: Comparator | None = slots.as_(at, "compare") if plain else None  # "did BTC do better than ETH?"
+    does: q.Comparator | None = slots.as_(at, "compare") if plain else None  # "did BTC do better than ETH?"
     if does is None and (value is None or slots.kind(at - 1) == "number"):
         return None
-    op: Comparator = does or ("gt" if value.direction == "most" else "lt")
+    op: q.Comparator = does or ("gt" if value.direction == "most" else "lt")
     than = slots.near(at, lambda place: slots.word(place) == "than", _NEAR)
     if than is not None and does is None:
         return _than(slots, at, than, op, value.measure)
@@ -335,25 +334,25 @@ def than_a_coin(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Foun
     if slots.kind(to) != "coin" or not (beats or does):
         return None
     behind = slots.past(to + 1)
-    measure, used = _later_span(slots, Measure("change"), behind + (slots.word(behind) == "both"))
-    tests = [Test(measure, op, coin=slots.chunks[to].value[0])]
+    measure, used = _later_span(slots, q.Measure("change"), behind + (slots.word(behind) == "both"))
+    tests = [q.Test(measure, op, coin=slots.chunks[to].value[0])]
     for behind, span in more_spans(slots, max(used) + 1) if used else ():
         tests.append(structs.replace(tests[0], measure=structs.replace(measure, over=span)))
         used.add(behind)
     return FoundCondition(_all(tests), frozenset(used | {at, to}))
 
 
-def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None) -> FoundCondition | None:
+def _than(slots: Slots, at: int, than: int, op: q.Comparator, implied: str | None) -> FoundCondition | None:
     to = slots.past(than + 1)
     named = slots.near(at, lambda place: slots.as_(place, "measure") is not None, than - at)
     if slots.kind(to) not in {"coin", "number"} or (named is None and implied is None):
         return None
-    name = Measure(str(implied)) if named is None else slots.as_(named, "measure")
+    name = q.Measure(str(implied)) if named is None else slots.as_(named, "measure")
     measure, used, _ = qualified(slots, name, at if named is None else named)
     used |= {at, than, to}
     if slots.kind(to) == "number":
-        return FoundCondition(Test(measure, op, slots.chunks[to].value.value), frozenset(used))
-    against = _against_coins(slots, Test(measure, op), than, to)
+        return FoundCondition(q.Test(measure, op, slots.chunks[to].value.value), frozenset(used))
+    against = _against_coins(slots, q.Test(measure, op), than, to)
     if against is None:
         return None
     condition, coins = against
@@ -362,12 +361,12 @@ def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None)
     return FoundCondition(condition if not later else _all(tests), frozenset(used | coins | later))
 
 
-def _all(tests: Iterable[Test]) -> Condition:
+def _all(tests: Iterable[q.Test]) -> q.Condition:
     first, *others = tests
-    return All((first, *others)) if others else first
+    return q.All((first, *others)) if others else first
 
 
-def _later_span(slots: Slots, measure: Measure, at: int) -> tuple[Measure, set[int]]:
+def _later_span(slots: Slots, measure: q.Measure, at: int) -> tuple[q.Measure, set[int]]:
     """A measure with the span that stands behind, if it has none."""
     at = slots.past(at)
     if slots.kind(at) in {"time", "frame"} and measure.over is None:
@@ -376,7 +375,7 @@ def _later_span(slots: Slots, measure: Measure, at: int) -> tuple[Measure, set[i
     return measure, set()
 
 
-def qualified(slots: Slots, measure: Measure, at: int) -> tuple[Measure, set[int], int]:
+def qualified(slots: Slots, measure: q.Measure, at: int) -> tuple[q.Measure, set[int], int]:
     """A measure with the window or frame beside it ("7d change", "change over 7 days"); its chunks; what follows."""
     used = {at}
     for beside in (at - 1, at - 2):

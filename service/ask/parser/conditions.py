@@ -3,26 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from service.ask import query as q
 from service.ask.parser.comparisons import compared, earlier_price, measured, part_of_ranking, signed, than_a_coin
-from service.ask.parser.found import FoundCondition, measure_of, tests_in
+from service.ask.parser.condition_tree import FoundCondition, measure_of, tests_in
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import framed, in_state, more_confidence, moved, paying, trend
-from service.ask.query import All, Any_, Condition, Measure, Not, Test
 
 _Reader = Callable[[Slots, int, Sequence[FoundCondition]], FoundCondition | None]
 _READERS: Final[Sequence[_Reader]] = (
-    paying,
-    more_confidence,
-    part_of_ranking,
-    earlier_price,
-    framed,
-    than_a_coin,
-    measured,
-    compared,
-    signed,
-    in_state,
-    moved,
-)
+    paying, more_confidence, part_of_ranking, earlier_price, framed, than_a_coin, measured, compared, signed,
+    in_state, moved,
+)  # fmt: skip
 """In the order in which they are tried at a chunk: the longer form first."""
 
 
@@ -43,7 +34,7 @@ def find_conditions(slots: Slots) -> list[FoundCondition]:
 def _as_trend(found: FoundCondition, frame: str | None) -> FoundCondition:
     """Beside a trend without direction "up" is one, too: "how many up, how many sideways"."""
     test = found.condition
-    if not isinstance(test, Test) or test.measure != Measure("change") or test.value != 0.0:
+    if not isinstance(test, q.Test) or test.measure != q.Measure("change") or test.value != 0.0:
         return found
     return found._replace(condition=trend(1 if test.op == "gt" else -1, frame))
 
@@ -59,31 +50,31 @@ def _at(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundConditi
     found = next((one for reader in _READERS if (one := reader(slots, at, before)) is not None), None)
     if found is None or negation is None:
         return found
-    return FoundCondition(Not(found.condition), found.used | {negation})
+    return FoundCondition(q.Not(found.condition), found.used | {negation})
 
 
-def join(found: Sequence[FoundCondition], ors: Sequence[bool]) -> Condition | None:
+def join(found: Sequence[FoundCondition], ors: Sequence[bool]) -> q.Condition | None:
     """Join conditions: `ors[i]` says whether "or" stands before the i-th.
 
     "Or" binds less than "and", but for values of one measure: "bull or strong bull, in a downtrend".
     """
     if not found:
         return None
-    groups: list[list[Condition]] = [[]]
+    groups: list[list[q.Condition]] = [[]]
     for one, is_or in zip(found, ors, strict=True):
         last = groups[-1][-1] if groups[-1] else None
         if is_or and last is not None and _of_one_measure(last, one.condition):
-            items = last.items if isinstance(last, Any_) else (last,)
-            groups[-1][-1] = Any_((*items, one.condition))
+            items = last.items if isinstance(last, q.Any_) else (last,)
+            groups[-1][-1] = q.Any_((*items, one.condition))
             continue
         if is_or and groups[-1]:
             groups.append([])
         groups[-1].append(one.condition)
-    joined = [group[0] if len(group) == 1 else All(tuple(group)) for group in groups]
-    return joined[0] if len(joined) == 1 else Any_(tuple(joined))
+    joined = [group[0] if len(group) == 1 else q.All(tuple(group)) for group in groups]
+    return joined[0] if len(joined) == 1 else q.Any_(tuple(joined))
 
 
-def _of_one_measure(one: Condition, other: Condition) -> bool:
+def _of_one_measure(one: q.Condition, other: q.Condition) -> bool:
     """Whether two conditions ask for values of one measure in one window."""
-    last = one.items[-1] if isinstance(one, Any_) else one
+    last = one.items[-1] if isinstance(one, q.Any_) else one
     return measure_of(last) is not None and measure_of(last) == measure_of(other)

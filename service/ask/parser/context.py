@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from service.ask import query as q
 from service.ask.parser.chunks import Chunk, names_measure
 from service.ask.parser.slots import PRESENT
-from service.ask.query import All, Condition, Convert, Measure, Now, Portfolio, Profit, Query, ValueOf
 
-MONEY: Final = ValueOf | Profit | Portfolio | Convert
+MONEY: Final = q.ValueOf | q.Profit | q.Portfolio | q.Convert
 VALUE: Final = frozenset({"price", "change"})
 """Measures that are other words for what an amount is worth or has made."""
 
@@ -17,7 +17,7 @@ VALUE: Final = frozenset({"price", "change"})
 class Edited(Struct, frozen=True):
     """The queries of a follow-up, the pieces of its clause that were used, and whether it narrows the query before."""
 
-    queries: list[Query]
+    queries: list[q.Query]
     used: set[int]
     narrows: bool = False
 
@@ -30,7 +30,7 @@ class Clause(Struct, frozen=True):
 
     part: Sequence[Chunk]
     words: Sequence[str]
-    last: Query
+    last: q.Query
     leads: bool
     refers: bool
     within: bool = False
@@ -69,25 +69,25 @@ class Clause(Struct, frozen=True):
         return names_measure(self.part)
 
 
-def more_measures(last: Query, query: Query) -> tuple[Measure, ...]:
+def more_measures(last: q.Query, query: q.Query) -> tuple[q.Measure, ...]:
     """The measures of a query, and those that another one adds."""
     return tuple(dict.fromkeys((*last.measures, *with_spans(query.measures, last.measures))))
 
 
-def at_time(last: Query, query: Query) -> Query:
+def at_time(last: q.Query, query: q.Query) -> q.Query:
     """What an amount was worth at the time of a follow-up."""
-    worth = isinstance(last.operation, ValueOf | Convert) and not isinstance(query.time, Now)
+    worth = isinstance(last.operation, q.ValueOf | q.Convert) and not isinstance(query.time, q.Now)
     return structs.replace(last, time=query.time) if worth else last
 
 
-def with_spans(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:
+def with_spans(measures: tuple[q.Measure, ...], before: tuple[q.Measure, ...]) -> tuple[q.Measure, ...]:
     """Measures with the window that the same measure had before."""
     spans = {measure.name: measure.over for measure in before}
     return tuple(structs.replace(one, over=spans.get(one.name)) if one.over is None else one for one in measures)
 
 
-def both_conditions(one: Condition | None, other: Condition | None) -> Condition | None:
+def both_conditions(one: q.Condition | None, other: q.Condition | None) -> q.Condition | None:
     """Both conditions; the one where there is only one."""
     if one is None or other is None:
         return other if one is None else one
-    return All((one, other))
+    return q.All((one, other))

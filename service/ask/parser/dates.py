@@ -4,7 +4,7 @@ All calendar days are UTC. A week begins on Monday. A day or month without a yea
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
@@ -12,42 +12,20 @@ from service.ask.parser.tokens import Token
 from service.ask.query import At, Between, Time
 from service.clock import DAY_MS
 
-MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        [
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ],
-        1,
-    )
-    for name in names.split()
-}
-WEEKDAYS: Final = {
-    name: number
-    for number, names in enumerate(
-        [
-            "monday mon",
-            "tuesday tue tues",
-            "wednesday wed",
-            "thursday thu thur thurs",
-            "friday fri",
-            "saturday sat",
-            "sunday sun",
-        ]
-    )
-    for name in names.split()
-}
+
+def _numbered(names: str, first: int) -> Mapping[str, int]:
+    """Names to their number: a comma stands before the next number, a blank before another name of the same."""
+    return {name: number for number, names in enumerate(names.split(","), first) for name in names.split()}
+
+
+MONTHS: Final = _numbered(
+    "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,"
+    "november nov,december dec",
+    first=1,
+)
+WEEKDAYS: Final = _numbered(
+    "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat,sunday sun", first=0
+)
 _DAY_PREPOSITIONS: Final = frozenset({"on", "at", "by", "as", "of", "in", "between"})
 _UNTIL: Final = frozenset({"to", "until", "til", "till", "through", "and"})
 CLOSES: Final = frozenset({"its", "their", "close", "closing", "daily", "price"})
@@ -60,6 +38,7 @@ _ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _PLACES: Final = {
     "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1, "final": -1,
 }  # fmt: skip
+_NAMED_DAYS: Final = {"halloween": (31, 10), "christmas": (25, 12)}
 _EDGES: Final = frozenset({"start", "beginning", "end"})
 _QUARTER: Final = re.compile(r"q([1-4])")
 _ABBREVIATED: Final = 3
@@ -112,7 +91,7 @@ class Calendar:
 
     def read(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
         """The calendar time at a token, after some prepositions: "October 5", "in June 2025", "2025", "Q3"."""
-        day = self._day(at, sure=since or bool(before & _DAY_PREPOSITIONS))
+        day = self._named_day(at) or self._day(at, sure=since or bool(before & _DAY_PREPOSITIONS))
         if day is not None:
             whole = self.word(at) in _EDGES and self.word(at) != "end"
             return self._from_day(day, before, since=since, whole=whole)
@@ -178,6 +157,11 @@ class Calendar:
             return weekday, at + 1
         number = 1 if word == "first" else numbers[0]
         return self._day_of_month(number, at + 1, sure=sure) if number else None
+
+    def _named_day(self, at: int) -> tuple[date, int] | None:
+        """A day that has a name: "Halloween", "Christmas day"."""
+        named = _NAMED_DAYS.get(self.word(at))
+        return None if named is None else self._dated(*named, at + 1 + (self.word(at + 1) == "day"))
 
     def _day_of_month(self, number: int, at: int, *, sure: bool) -> tuple[date, int] | None:
         """A numbered day before its month, which "between the 10th and the 20th of this month" names once."""

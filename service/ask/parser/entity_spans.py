@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from service.ask.parser.known import Care, Known, Thing
+from service.ask.parser.language import is_plain
+from service.ask.parser.names import Care, NameIndex, Thing
 from service.ask.parser.places import (
     ARTICLES,
     ASPECTS,
@@ -15,7 +16,6 @@ from service.ask.parser.places import (
     is_filler,
     is_likely,
 )
-from service.ask.parser.spelling import is_plain
 from service.ask.parser.tokens import Token
 from service.sentiment.names import ACRONYMS
 
@@ -59,7 +59,7 @@ class _Seen(NamedTuple):
         self.taken.update(range(span.start, span.end))
 
 
-def find_entities(known: Known, tokens: Sequence[Token], words: Sequence[str]) -> list[EntitySpan]:
+def find_entities(known: NameIndex, tokens: Sequence[Token], words: Sequence[str]) -> list[EntitySpan]:
     """Find what is named.
 
     Args:
@@ -95,7 +95,7 @@ def _settle(seen: _Seen, span: EntitySpan) -> bool:
     return span.thing.care is Care.FREE or negates
 
 
-def _named(known: Known, seen: _Seen) -> Iterator[EntitySpan]:
+def _named(known: NameIndex, seen: _Seen) -> Iterator[EntitySpan]:
     """Everything that may be a name, the longest of those that begin at a word."""
     at = 0
     while at < len(seen.tokens):
@@ -109,7 +109,7 @@ def _named(known: Known, seen: _Seen) -> Iterator[EntitySpan]:
             at = span.end
 
 
-def _longest(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
+def _longest(known: NameIndex, seen: _Seen, at: int) -> EntitySpan | None:
     if seen.words[at] not in known.parts:
         return None
     reach = at + 1
@@ -125,7 +125,7 @@ def _longest(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
 
 
 _IS: Final = frozenset({"is", "are", "was", "were"})
-_BEST: Final = frozenset({"best", "worst", "strongest", "weakest", "biggest", "largest", "smallest"})
+_BEST: Final = frozenset({"best", "worst", "strongest", "weakest", "biggest", "largest", "smallest", "volatile"})
 _ANY: Final = frozenset({"which", "what", "any", "every", "each", "best", "worst", "top", "a"})
 
 
@@ -138,18 +138,18 @@ def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
     )
 
 
-def _joined(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
-    """A name that was written as two words: "doge coin"."""
-    if at + 1 == len(seen.tokens) or seen.tokens[at + 1].gap:
+def _joined(known: NameIndex, seen: _Seen, at: int) -> EntitySpan | None:
+    """A name that was written as two words: "doge coin". A number before a name counts it: "1000 PEPE"."""
+    if at + 1 == len(seen.tokens) or seen.tokens[at + 1].gap or seen.tokens[at].is_number:
         return None
     joined = seen.words[at] + seen.words[at + 1]
     thing = known.find((joined,))
-    if thing is None or len(joined) < _SHORTEST_JOINED or joined in _NOT_JOINED:
+    if thing is None or len(joined) < _SHORTEST_JOINED or joined in _NOT_JOINED or joined in known.lots:
         return None
     return _weighed(seen, at, at + 2, thing)
 
 
-def _pair(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
+def _pair(known: NameIndex, seen: _Seen, at: int) -> EntitySpan | None:
     """A ticker that is written together with what it is quoted in: "btcusdt"."""
     for quote in _QUOTES:
         word = seen.tokens[at].name
@@ -159,7 +159,7 @@ def _pair(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     return None
 
 
-def _owned(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
+def _owned(known: NameIndex, seen: _Seen, at: int) -> EntitySpan | None:
     """A name with an `s` behind it: "mkrs score"; of an English word only beside an aspect: "links price"."""
     word = seen.tokens[at].word
     thing = known.find((word.removesuffix("s"),)) if word.endswith("s") else None

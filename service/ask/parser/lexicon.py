@@ -131,6 +131,17 @@ MEANINGFUL: Final = frozenset(
 )
 """Words of phrases that change a question. One that was not read as part of such a phrase may change it as well."""
 
+MEASURE_WORDS: Final[Mapping[str, frozenset[str]]] = {
+    word: frozenset(
+        meaning.value.name
+        for phrase, meanings in LEXICON.items()
+        for meaning in meanings
+        if meaning.kind == "measure" and word in phrase.split()
+    )
+    for word in ("rate", "level", "reading")
+}
+"""Words that say a measure again where it is named: "funding at the present rate"."""
+
 COURTESIES: Final[Mapping[str, Courtesy]] = {
     phrase: courtesy for courtesy, phrases in _TABLES["courtesy"].items() for phrase in phrases
 }

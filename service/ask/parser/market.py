@@ -5,33 +5,11 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask import query as q
 from service.ask.measure_table import MEASURES
-from service.ask.parser.found import OPPOSITE, mapped, measure_of, tests_in
+from service.ask.parser.condition_tree import OPPOSITE, mapped, measure_of, tests_in
 from service.ask.parser.slots import Slots
 from service.ask.parser.windows import A_DAY
-from service.ask.query import (
-    Aggregate,
-    Any_,
-    Between,
-    Check,
-    Condition,
-    Count,
-    Exists,
-    Extreme,
-    List,
-    Measure,
-    Now,
-    Query,
-    Rank,
-    Record,
-    Route,
-    Screen,
-    Share,
-    Test,
-    Time,
-    Value,
-    Window,
-)
 
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime", "conviction"})
 ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
@@ -44,74 +22,74 @@ _TODAY: Final = "today"
 _EXTREME: Final = re.compile(r"\bextremes?\b")
 _CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _COINS: Final = frozenset({"coins", "tokens", "names", "cryptos"})
-_PRICE: Final = Measure("price")
-_CLOSE: Final = Measure("close")
+_PRICE: Final = q.Measure("price")
+_CLOSE: Final = q.Measure("close")
 TOGETHER: Final = frozenset({"at once", "at the same time"})
 """What says that several things hold of one coin."""
 
 
-def about_whom(slots: Slots, query: Query) -> Query | None:
+def about_whom(slots: Slots, query: q.Query) -> q.Query | None:
     """What a clause is about that names nothing: the market by its measures, all coins by what is done."""
     subject, names = query.subject, {measure.name for measure in query.measures}
     tested = measure_of(query.where)
     names |= {tested.name} if tested is not None else set()
     if subject.scope != "coins" or subject.coins or subject.assets:
         return query
-    of_sets = Rank | Count | Share | Exists | List | Aggregate | Screen | Record
+    of_sets = q.Rank | q.Count | q.Share | q.Exists | q.List | q.Aggregate | q.Screen | q.Record
     if names & _OF_MARKET:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
     if query.where is not None or isinstance(query.operation, of_sets):
-        asked = isinstance(query.operation, List) and slots.is_question() and _WE in " ".join(slots.words).split()
+        asked = isinstance(query.operation, q.List) and slots.is_question() and _WE in " ".join(slots.words).split()
         if asked and names == {"regime"}:  # "are we risk-on?"
             market = structs.replace(subject, scope="market")
-            return structs.replace(query, subject=market, operation=Check())
+            return structs.replace(query, subject=market, operation=q.Check())
         return structs.replace(query, subject=structs.replace(subject, scope="all"))
     if names and names <= ALSO_OF_MARKET and slots.first("word") is None:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
     return None
 
 
-def of_market(slots: Slots, query: Query) -> Query:
+def of_market(slots: Slots, query: q.Query) -> q.Query:
     """The regime of the market is a measure of its own; its breadth is a route."""
     if query.subject.scope != "market":
         return query
     where = query.where
-    neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
-    if isinstance(where, Test) and (neutral or where.measure.name == "regime"):
-        where = structs.replace(where, measure=Measure("market_regime"))
+    neutral = isinstance(where, q.Test) and (where.measure.name, where.value) == ("verdict", "neutral")
+    if isinstance(where, q.Test) and (neutral or where.measure.name == "regime"):
+        where = structs.replace(where, measure=q.Measure("market_regime"))
     measures = tuple(structs.replace(one, name=_MARKETS.get(one.name, one.name)) for one in query.measures)
     if _counts_trends(slots, query):
         extreme = slots.is_question() and any(_EXTREME.search(words) for words in slots.words)
-        route = Route("breadth", {"told": "extreme"} if extreme else {})
-        return structs.replace(query, where=None, measures=(), time=Now(), operation=route)
+        route = q.Route("breadth", {"told": "extreme"} if extreme else {})
+        return structs.replace(query, where=None, measures=(), time=q.Now(), operation=route)
     return structs.replace(query, where=where, measures=measures)
 
 
-def _counts_trends(slots: Slots, query: Query) -> bool:
+def _counts_trends(slots: Slots, query: q.Query) -> bool:
     """Whether breadth is asked for. Its answer has the counts too: "breadth at the last close: how many up, down?"."""
     closes = set(slots.measures("price")) if any(_CLOSED.search(words) for words in slots.words) else set()
     if {one.name for one in query.measures} - ({"price"} if closes else set()) != {"breadth"}:
         return False
-    asks = isinstance(query.operation, Value | Count | Share | List | Check)
+    asks = isinstance(query.operation, q.Value | q.Count | q.Share | q.List | q.Check)
     tests = tests_in(query.where)
     plain = all(test.measure.over is None and test.value in {"UP", "DOWN", "HODL", 0.0} for test in tests)
-    if not (asks and plain and isinstance(query.time, Now)):
+    if not (asks and plain and isinstance(query.time, q.Now)):
         return False
     slots.take_asks("count", "share")
     slots.take("option")
     return True
 
 
-def present(slots: Slots, query: Query) -> Query:
+def present(slots: Slots, query: q.Query) -> q.Query:
     """Read "today" as now where a measure has no history."""
     del slots
     named = {*query.measures, *(test.measure for test in tests_in(query.where))}
     kept = any(MEASURES[one.name].past or MEASURES[one.name].windowed for one in named)
-    today = isinstance(query.time, Between) and query.time.words == _TODAY
-    return structs.replace(query, time=Now()) if named and today and not kept else query
+    today = isinstance(query.time, q.Between) and query.time.words == _TODAY
+    return structs.replace(query, time=q.Now()) if named and today and not kept else query
 
 
-def together(slots: Slots, query: Query) -> Query:
+def together(slots: Slots, query: q.Query) -> q.Query:
     """Coins in all of some categories: "tokens that are both DeFi and DEX"."""
     if len(query.subject.categories) <= 1 or query.subject.each:
         return query
@@ -119,26 +97,26 @@ def together(slots: Slots, query: Query) -> Query:
     sets = [at for at, words in enumerate(slots.words) if not _COINS.isdisjoint(words.split())]
     of_set = bool(sets) and any(words in {"both", "also"} for words in slots.words[sets[0] :])
     alone = not any(slots.has_or(at) for at in range(len(slots.chunks))) and not slots.asks("compare", "difference")
-    if not ((said or of_set) and alone and isinstance(query.operation, List | Count | Rank | Exists | Value)):
+    if not ((said or of_set) and alone and isinstance(query.operation, q.List | q.Count | q.Rank | q.Exists | q.Value)):
         return query
     slots.used |= said
     return structs.replace(query, subject=structs.replace(query.subject, together=True))
 
 
-def of_days(slots: Slots, query: Query) -> Query:
+def of_days(slots: Slots, query: q.Query) -> q.Query:
     """Test each day of a coin's span where its days are counted, and closes where closes are named."""
     where, time, operation = query.where, query.time, query.operation
     closes = any("clos" in word for word in slots.words)
-    if closes and isinstance(operation, Extreme) and query.measures == (_PRICE,):
+    if closes and isinstance(operation, q.Extreme) and query.measures == (_PRICE,):
         return structs.replace(query, measures=(_CLOSE,))
     if where is None or not query.subject.coins:
         return query
-    if closes and isinstance(operation, Check) and isinstance(time, Window | Between):
+    if closes and isinstance(operation, q.Check) and isinstance(time, q.Window | q.Between):
         return structs.replace(query, where=mapped(where, _closing))
-    if not isinstance(operation, Count):
+    if not isinstance(operation, q.Count):
         return query
     spans = {test.measure.over for test in tests_in(where)} - {None, *A_DAY}
-    if isinstance(time, Now) and len(spans) == 1:
+    if isinstance(time, q.Now) and len(spans) == 1:
         time = spans.pop() or time
     where = mapped(where, lambda test: _daily(test, time))
     if slots.absolute:
@@ -148,19 +126,29 @@ def of_days(slots: Slots, query: Query) -> Query:
     return structs.replace(query, where=where, time=time)
 
 
-def _closing(test: Test) -> Test:
+def _closing(test: q.Test) -> q.Test:
     return structs.replace(test, measure=_CLOSE) if test.measure == _PRICE else test
 
 
-def _daily(test: Test, time: Time) -> Test:
+def _daily(test: q.Test, time: q.Time) -> q.Test:
     """A test of one day: its change is that of the day."""
     if test.measure.name == "change" and test.measure.over in (None, time, *A_DAY):
-        return structs.replace(test, measure=Measure("change", over=A_DAY[0]))
+        return structs.replace(test, measure=q.Measure("change", over=A_DAY[0]))
     return test
 
 
-def _either(test: Test) -> Condition:
+def _either(test: q.Test) -> q.Condition:
     """A move of a size, up or down."""
     if test.measure.name != "change" or not isinstance(test.value, float):
         return test
-    return Any_((test, structs.replace(test, op=OPPOSITE[test.op], value=-test.value)))
+    return q.Any_((test, structs.replace(test, op=OPPOSITE[test.op], value=-test.value)))
+
+
+def uptrends(query: q.Query) -> list[q.Query]:
+    """The share of uptrends in each of some categories, which is their breadth."""
+    subject = query.subject
+    if not subject.each or q.Measure("breadth") not in query.measures:
+        return []
+    up = q.Test(q.Measure("trend"), "eq", "UP")
+    sets = (structs.replace(subject, categories=(name,), each=False) for name in subject.categories)
+    return [q.Query(subject=one, where=up, operation=q.Share()) for one in sets]

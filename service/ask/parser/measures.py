@@ -5,16 +5,16 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask import query as q
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before
 from service.ask.parser.windows import A_DAY, BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
-from service.ask.query import Between, Compare, Extreme, Measure, Operation, Time, Value, When, Window
 
 _NOW: Final = frozenset({"now", "rn", "right now"})
-_TURNING: Final = tuple(Measure(name) for name in sorted(STATES))
+_TURNING: Final = tuple(q.Measure(name) for name in sorted(STATES))
 _MAY_SPAN: Final = frozenset({"volume"})
 
-Placed = tuple[int, Measure]
+Placed = tuple[int, q.Measure]
 """A measure and the chunk that names it."""
 
 
@@ -26,8 +26,8 @@ def read_measures(slots: Slots) -> list[Placed]:
             continue
         if slots.as_(at, "frame") == BOTH_FRAMES:
             slots.used.add(at)
-            found = [(place, one) for place, one in found if one != Measure("trend")]
-            found += [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
+            found = [(place, one) for place, one in found if one != q.Measure("trend")]
+            found += [(at, q.Measure("trend", frame=frame)) for frame in TREND_FRAMES]
         elif (measure := _unspoken(slots, at)) is not None:
             slots.used.add(at)
             found.append((at, measure))
@@ -35,9 +35,9 @@ def read_measures(slots: Slots) -> list[Placed]:
             slots.used |= {at} if slots.asks("when") else set()
         elif (measure := slots.measure(at)) is not None:
             slots.used.add(at)
-            frames = frames_before(slots, at) if measure == Measure("trend") else set()
+            frames = frames_before(slots, at) if measure == q.Measure("trend") else set()
             slots.used |= frames
-            both = [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
+            both = [(at, q.Measure("trend", frame=frame)) for frame in TREND_FRAMES]
             found += both if frames else [(at, _framed(slots, at, measure))]
             found += [(at, word.value) for word in slots.several(at)]
     return found
@@ -45,18 +45,18 @@ def read_measures(slots: Slots) -> list[Placed]:
 
 def _is_turn(slots: Slots, at: int) -> bool:
     """Whether a change is one of the state before it: "when did its trend change?"."""
-    return slots.as_(at, "measure") == Measure("change") and slots.as_(at - 1, "measure") in _TURNING
+    return slots.as_(at, "measure") == q.Measure("change") and slots.as_(at - 1, "measure") in _TURNING
 
 
-def _unspoken(slots: Slots, at: int) -> Measure | None:
+def _unspoken(slots: Slots, at: int) -> q.Measure | None:
     """A measure that is meant by where a plain word stands: "BTC now and …", "what is BTC at"."""
     word, beside = slots.word(at), slots.kind(at - 1)
     if word in _NOW and beside == "coin" and at + 1 < len(slots.chunks):
-        return Measure("price")
+        return q.Measure("price")
     if word == "at" and beside in {"coin", "asset"} and slots.kind(at + 1) in {"", "and", "or"}:
-        return Measure("price")
+        return q.Measure("price")
     if word == "last" and _is_last_price(slots, at):
-        return Measure("price")
+        return q.Measure("price")
     return None
 
 
@@ -70,7 +70,7 @@ def _is_last_price(slots: Slots, at: int) -> bool:
     return begins and ends
 
 
-def _framed(slots: Slots, at: int, measure: Measure) -> Measure:
+def _framed(slots: Slots, at: int, measure: q.Measure) -> q.Measure:
     """A measure with the frame beside it; of a high or low beside a time it is how often it is known."""
     if measure.name in {"high", "low"} and any(chunk.kind == "time" for chunk in slots.chunks):
         return measure
@@ -85,14 +85,14 @@ def _framed(slots: Slots, at: int, measure: Measure) -> Measure:
 
 
 def with_times(
-    slots: Slots, measures: Sequence[Placed], times: Sequence[int], operation: Operation
-) -> tuple[tuple[Measure, ...], Time]:
+    slots: Slots, measures: Sequence[Placed], times: Sequence[int], operation: q.Operation
+) -> tuple[tuple[q.Measure, ...], q.Time]:
     """Give each time to the measure it stands beside; the rest is the query's."""
     left = list(times)
-    done: list[Measure] = []
+    done: list[q.Measure] = []
     for place, (at, measure) in enumerate(measures):
         spans = [time for time in left if span_of(slots.chunks[time].value) is not None]
-        if measure.name not in WINDOWED or measure.over or not spans or isinstance(operation, Extreme | When):
+        if measure.name not in WINDOWED or measure.over or not spans or isinstance(operation, q.Extreme | q.When):
             done.append(measure)
             continue
         joined = bool(done) and slots.are(range(measures[place - 1][0] + 1, at), "and", "filler")
@@ -107,7 +107,7 @@ def with_times(
             left.remove(chosen)
     left = [time for time in left if time not in slots.used]
     if (
-        isinstance(operation, Value | Compare)
+        isinstance(operation, q.Value | q.Compare)
         and done
         and not any(one.name in WINDOWED or one.name in _MAY_SPAN for one in done)
     ):
@@ -116,15 +116,15 @@ def with_times(
     left = _without_day(slots, done, left)
     left = _each_window(slots, done, left)
     time = slots.one_time(left)
-    return tuple(dict.fromkeys(done)) if isinstance(operation, Extreme | When) else _mean_funding(done, time), time
+    return tuple(dict.fromkeys(done)) if isinstance(operation, q.Extreme | q.When) else _mean_funding(done, time), time
 
 
-def _listed_windows(slots: Slots, left: Sequence[int]) -> dict[int, Measure]:
+def _listed_windows(slots: Slots, left: Sequence[int]) -> dict[int, q.Measure]:
     """Windows in a list beside measures that have none are changes: "7d, 30d, trend"."""
-    spans = [at for at in left if isinstance(slots.chunks[at].value, Window)]
+    spans = [at for at in left if isinstance(slots.chunks[at].value, q.Window)]
     listed = len(spans) > 1 and all("," in slots.chunks[at].gap or ":" in slots.chunks[at].gap for at in spans)
     slots.used |= set(spans) if listed else set()
-    return {at: Measure("change", over=slots.chunks[at].value) for at in spans} if listed else {}
+    return {at: q.Measure("change", over=slots.chunks[at].value) for at in spans} if listed else {}
 
 
 def _nearest(spans: Sequence[int], at: int, following: int) -> int:
@@ -134,7 +134,7 @@ def _nearest(spans: Sequence[int], at: int, following: int) -> int:
     return next(before, next(behind, spans[0]))
 
 
-def _without_day(slots: Slots, measures: Sequence[Measure], left: Sequence[int]) -> list[int]:
+def _without_day(slots: Slots, measures: Sequence[q.Measure], left: Sequence[int]) -> list[int]:
     """The times without a day beside the volume, which is that of a day."""
     if not any(measure.name == "volume" for measure in measures):
         return list(left)
@@ -143,9 +143,9 @@ def _without_day(slots: Slots, measures: Sequence[Measure], left: Sequence[int])
     return [time for time in left if time not in days]
 
 
-def _each_window(slots: Slots, measures: list[Measure], left: Sequence[int]) -> list[int]:
+def _each_window(slots: Slots, measures: list[q.Measure], left: Sequence[int]) -> list[int]:
     """Of "24h, 7d and 30d change" one measure for each window; what is left after that."""
-    spans = [time for time in left if isinstance(slots.chunks[time].value, Window | Between)]
+    spans = [time for time in left if isinstance(slots.chunks[time].value, q.Window | q.Between)]
     windowed = [one for one in measures if one.name in WINDOWED and one.over is not None]
     if not windowed and len(spans) > 1 and measures and measures[-1].name == "funding":
         first = spans.pop(0)
@@ -159,12 +159,12 @@ def _each_window(slots: Slots, measures: list[Measure], left: Sequence[int]) -> 
     return [time for time in left if time not in slots.used]
 
 
-def _mean_funding(measures: Sequence[Measure], time: Time) -> tuple[Measure, ...]:
+def _mean_funding(measures: Sequence[q.Measure], time: q.Time) -> tuple[q.Measure, ...]:
     """Funding in the query's span is its mean over it."""
     return tuple(
         dict.fromkeys(
             structs.replace(one, over=time, mean=True)
-            if one.name == "funding" and one.over is None and isinstance(time, Window | Between)
+            if one.name == "funding" and one.over is None and isinstance(time, q.Window | q.Between)
             else one
             for one in measures
         )

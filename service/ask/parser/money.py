@@ -5,12 +5,12 @@ from typing import Final, Literal
 
 from msgspec import Struct, structs
 
+from service.ask import query as q
 from service.ask.parser.chunks import Chunk, Quantity
-from service.ask.parser.found import PAIR
+from service.ask.parser.condition_tree import PAIR
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import PRESENT, Slots
 from service.ask.parser.windows import span_of
-from service.ask.query import Convert, Holding, Measure, Now, Portfolio, Profit, Query, Subject, Time, Value, ValueOf
 
 _USD: Final = "USD"
 _SHORTED: Final = frozenset({"shorted", "went short", "shorted at"})
@@ -38,7 +38,7 @@ class _Amount(Struct, frozen=True):
     """An amount, and the chunks it takes."""
 
     used: frozenset[int]
-    holding: Holding
+    holding: q.Holding
 
     @property
     def coin(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class _Amount(Struct, frozen=True):
         return () if self.holding.unit == _USD else (self.holding.unit,)
 
 
-def read_money(slots: Slots) -> list[Query]:
+def read_money(slots: Slots) -> list[q.Query]:
     """Value, profit and conversion: amounts of coins or money, and what they come to."""
     held = [at for at, chunk in enumerate(slots.chunks) if chunk.has("holding")]
     amounts = [amount for at in range(len(slots.chunks)) if (amount := _amount(slots, at)) is not None]
@@ -73,12 +73,12 @@ def read_money(slots: Slots) -> list[Query]:
     return [] if profit else _worth(slots, amounts, held)  # a profit needs to know since when
 
 
-def _counted(slots: Slots) -> list[Query]:
+def _counted(slots: Slots) -> list[q.Query]:
     """One coin in units of another: "how many litecoin does one bitcoin buy"."""
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     counts = [at for at in coins if slots.word(at - 1) in {"how many", "how much"}]
     known = all(
-        chunk.kind in {"coin", "filler", "ask", "and", "compare"} or slots.as_(at, "measure") == Measure("price")
+        chunk.kind in {"coin", "filler", "ask", "and", "compare"} or slots.as_(at, "measure") == q.Measure("price")
         for at, chunk in enumerate(slots.chunks)
     )
     if len(coins) != PAIR or len(counts) != 1 or not known:
@@ -87,7 +87,7 @@ def _counted(slots: Slots) -> list[Query]:
     other = next(slots.chunks[at].value[0] for at in coins if at not in counts)
     slots.used |= {at for at, words in enumerate(slots.words) if words in _BUYS} | set(slots.measures("price"))
     slots.used |= {*coins, counts[0] - 1}
-    return [Query(subject=Subject(coins=(other, counted)), operation=Convert(Holding(1.0, other), (counted,)))]
+    return [q.Query(subject=q.Subject(coins=(other, counted)), operation=q.Convert(q.Holding(1.0, other), (counted,)))]
 
 
 def _opens(slots: Slots) -> bool:
@@ -111,7 +111,7 @@ def _is_put_in(slots: Slots, amount: _Amount) -> bool:
     return past and into and (now or would or not asks)
 
 
-def _portfolio(slots: Slots, amounts: Sequence[_Amount], entries: Sequence[int]) -> list[Query]:
+def _portfolio(slots: Slots, amounts: Sequence[_Amount], entries: Sequence[int]) -> list[q.Query]:
     """Several positions: "800 LINK from 12.40 and 60 AAVE from 255", "$100 each in BTC and ETH a month ago"."""
     places = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     coins = [slots.chunks[at].value[0] for at in places]
@@ -129,10 +129,10 @@ def _portfolio(slots: Slots, amounts: Sequence[_Amount], entries: Sequence[int])
     opens = parts or _opens(slots) or any(_is_put_in(slots, amount) for amount in sized)
     if not holdings or (not opens and not entries) or (entries and (len(entries) != len(coins) or not bought)):
         return []
-    since: Time | None = slots.chunks[past[0]].value if past else None
+    since: q.Time | None = slots.chunks[past[0]].value if past else None
     prices = [slots.chunks[at].value.value for at in entries] or [None] * len(coins)
     positions = tuple(
-        Profit(holding, price, since, _side_before(slots, at))
+        q.Profit(holding, price, since, _side_before(slots, at))
         for holding, price, at in zip(holdings, prices, places, strict=True)
     )
     slots.used |= {*places, *times, *entries, *slots.measures(*_VALUE)} | {at for one in sized for at in one.used}
@@ -140,10 +140,10 @@ def _portfolio(slots: Slots, amounts: Sequence[_Amount], entries: Sequence[int])
     slots.used |= {at for at, chunk in enumerate(slots.chunks) if chunk.as_("compare") == "between"}
     slots.take("side", "direction", "and", "or", "holding", "among")
     slots.take_asks(*_ASKS)
-    return [Query(subject=Subject(coins=tuple(coins)), operation=Portfolio(positions))]
+    return [q.Query(subject=q.Subject(coins=tuple(coins)), operation=q.Portfolio(positions))]
 
 
-def _shared_out(slots: Slots, amounts: Sequence[_Amount], coins: Sequence[str]) -> list[Holding]:
+def _shared_out(slots: Slots, amounts: Sequence[_Amount], coins: Sequence[str]) -> list[q.Holding]:
     """What is held of each coin: an amount each, equal parts or percentages of one; empty where that is not said."""
     words = {word for words in slots.words for word in words.split()}
     percents = slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit == "%")
@@ -161,7 +161,7 @@ def _shared_out(slots: Slots, amounts: Sequence[_Amount], coins: Sequence[str]) 
     elif len(parts) != len(coins) or round(sum(parts), 9) != 1:
         return []
     slots.used |= {*percents, *(at for at, said in enumerate(slots.words) if not _EQUALLY.isdisjoint(said.split()))}
-    return [Holding(amounts[0].holding.amount * part, _USD) for part in parts]
+    return [q.Holding(amounts[0].holding.amount * part, _USD) for part in parts]
 
 
 def _side_before(slots: Slots, at: int) -> Literal["long", "short"]:
@@ -170,7 +170,7 @@ def _side_before(slots: Slots, at: int) -> Literal["long", "short"]:
     return "short" if said and "short" in said[-1] else "long"
 
 
-def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> list[Query]:
+def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> list[q.Query]:
     """What holdings are worth; an amount without a word such as "I hold" is a conversion: "0.5 BTC in dollars"."""
     units = {amount.holding.unit for amount in amounts}
     coins = slots.free(lambda chunk: chunk.kind == "coin")
@@ -183,16 +183,16 @@ def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> lis
         return []
     slots.used |= {at for amount in amounts for at in amount.used} | set(coins) | set(held)
     time = slots.one_time(slots.free(lambda chunk: chunk.kind == "time"))
-    now = not isinstance(time, Now) and any(words in PRESENT for words in slots.words)
+    now = not isinstance(time, q.Now) and any(words in PRESENT for words in slots.words)
     slots.used |= set(slots.measures(*_VALUE)) | {at for at, words in enumerate(slots.words) if words in _BUYS}
     if len(holdings) > 1:  # "… and which is the largest part?": every answer says it
         slots.used |= set(slots.free(lambda chunk: chunk.as_("super") in LARGEST)) | set(slots.asks("share"))
     slots.take_asks(*_ASKS)
     slots.take("among", "or", "and", "set")
-    operation = Convert(holdings[0], into or (_USD,)) if converts else ValueOf(holdings)
-    subject = Subject(coins=tuple(dict.fromkeys((*named, *into))) if converts else named)
-    query = Query(subject=subject, operation=operation, time=time)
-    return [structs.replace(query, time=Now()), query] if now else [query]
+    operation = q.Convert(holdings[0], into or (_USD,)) if converts else q.ValueOf(holdings)
+    subject = q.Subject(coins=tuple(dict.fromkeys((*named, *into))) if converts else named)
+    query = q.Query(subject=subject, operation=operation, time=time)
+    return [structs.replace(query, time=q.Now()), query] if now else [query]
 
 
 def _amount(slots: Slots, at: int) -> _Amount | None:
@@ -204,12 +204,14 @@ def _amount(slots: Slots, at: int) -> _Amount | None:
         return None
     quantity: Quantity = chunk.value
     coin = None if quantity.unit == _USD else _coin_beside(slots, at)
+    if coin == at + 1 and quantity.scaled and slots.has(coin + 1, "side"):
+        coin = None  # "a 10k BTC short" is one of 10,000 USD
     if coin is not None:
         used = range(at, coin + 1) if slots.kind(at + 1) != "set" else (at, at + 1, coin)
-        return _Amount(frozenset({at, *used}), Holding(quantity.value, slots.chunks[coin].value[0]))
+        return _Amount(frozenset({at, *used}), q.Holding(quantity.value, slots.chunks[coin].value[0]))
     held = any(other.has("holding") or other.has("side") for other in slots.chunks)
     in_position = (held and quantity.scaled) or _goes_in(slots, at)
-    return _Amount(frozenset({at}), Holding(quantity.value, _USD)) if quantity.unit == _USD or in_position else None
+    return _Amount(frozenset({at}), q.Holding(quantity.value, _USD)) if quantity.unit == _USD or in_position else None
 
 
 def _goes_in(slots: Slots, at: int) -> bool:
@@ -251,7 +253,7 @@ def _entries(slots: Slots) -> list[int]:
     return found or (numbers if said and len(numbers) == 1 else [])
 
 
-def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Query]:
+def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[q.Query]:
     """What a position has made since an entry price or a time; in percent where its size is not said."""
     coins = slots.free(lambda chunk: chunk.kind == "coin")
     if amount is not None and entry in amount.used and amount.holding.unit == _USD:
@@ -262,7 +264,7 @@ def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Que
         return []
     slots.used |= {*coins, *(() if amount is None else amount.used)}
     price: float | None = None
-    since: Time | None = None
+    since: q.Time | None = None
     if entry is None:
         since = _opened(slots)
     else:
@@ -274,14 +276,16 @@ def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Que
     slots.take_asks(*_ASKS)
     slots.take("direction", "filler", "and", "or", "holding", "among")
     holding = None if amount is None else amount.holding
-    return [Query(subject=Subject(coins=named), operation=Profit(holding, price, since, "short" if short else "long"))]
+    return [
+        q.Query(subject=q.Subject(coins=named), operation=q.Profit(holding, price, since, "short" if short else "long"))
+    ]
 
 
-def _opened(slots: Slots) -> Time:
+def _opened(slots: Slots) -> q.Time:
     """When a position was opened; "today" beside it says only that the profit is that of now."""
     times = slots.free(lambda chunk: chunk.kind == "time")
     slots.used |= {at for at in times if at == times[0] or _is_today(slots.chunks[at])}
-    time: Time = slots.chunks[times[0]].value
+    time: q.Time = slots.chunks[times[0]].value
     return time
 
 
@@ -289,7 +293,7 @@ def _is_today(chunk: Chunk) -> bool:
     return getattr(chunk.value, "words", "") == "today"
 
 
-def _carry(slots: Slots, amount: _Amount) -> list[Query]:
+def _carry(slots: Slots, amount: _Amount) -> list[q.Query]:
     """What a position of a size costs: "cost of holding a 10k long in ETH for a week"."""
     coins = slots.free(lambda chunk: chunk.kind == "coin")
     named = amount.coin or tuple(slots.chunks[at].value[0] for at in coins)
@@ -297,7 +301,7 @@ def _carry(slots: Slots, amount: _Amount) -> list[Query]:
         return []
     side = slots.first("side")
     times = slots.free(lambda chunk: chunk.kind == "time")
-    measure = Measure(
+    measure = q.Measure(
         "carry",
         over=span_of(slots.chunks[times[0]].value) if times else None,
         side=None if side is None else slots.as_(side, "side"),
@@ -307,5 +311,5 @@ def _carry(slots: Slots, amount: _Amount) -> list[Query]:
     slots.used |= {at for at in times if at == times[0] or _is_today(slots.chunks[at])}
     slots.take("ask", "holding", "side")
     slots.used |= set(slots.free(lambda chunk: chunk.value == "pricing"))  # "what does it cost"
-    operation = ValueOf((amount.holding,)) if amount.coin else Value()
-    return [Query(subject=Subject(coins=named), measures=(measure,), operation=operation)]
+    operation = q.ValueOf((amount.holding,)) if amount.coin else q.Value()
+    return [q.Query(subject=q.Subject(coins=named), measures=(measure,), operation=operation)]

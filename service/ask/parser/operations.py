@@ -5,36 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.ask.parser.found import PAIR, contradicting, test_of, tests_in
+from service.ask import query as q
+from service.ask.parser.condition_tree import PAIR, contradicting, test_of, tests_in
 from service.ask.parser.lexicon import Super
-from service.ask.parser.slots import Slots
-from service.ask.parser.subjects import neither
+from service.ask.parser.slots import Slots, neither
 from service.ask.parser.superlatives import read_places, read_superlative
-from service.ask.query import (
-    Aggregate,
-    All,
-    Check,
-    Compare,
-    Condition,
-    Count,
-    Exists,
-    Extreme,
-    Figure,
-    List,
-    Measure,
-    Not,
-    Operation,
-    Position,
-    Rank,
-    Ratio,
-    Record,
-    Screen,
-    Share,
-    Subject,
-    Value,
-    When,
-    Why,
-)
 
 _LISTED: Final = 10
 _SIZES: Final = ("volume", "open_interest", "market_cap")
@@ -61,8 +36,8 @@ class _Asked(Struct, frozen=True):
     """
 
     slots: Slots
-    subject: Subject
-    where: Condition | None
+    subject: q.Subject
+    where: q.Condition | None
     named: bool
     superlatives: Sequence[int]
 
@@ -79,64 +54,64 @@ class _Asked(Struct, frozen=True):
         return asked
 
 
-def read_operation(slots: Slots, subject: Subject, where: Condition | None) -> Operation:
+def read_operation(slots: Slots, subject: q.Subject, where: q.Condition | None) -> q.Operation:
     """What is done."""
     named = subject.scope == "market" or bool(subject.coins or subject.assets)
     named = named or bool(slots.measures("market_regime", "fear_greed"))
     asked = _Asked(slots, subject, where, named, slots.free(lambda chunk: chunk.has("super")))
-    return next((operation for reader in _READERS if (operation := reader(asked)) is not None), Value())
+    return next((operation for reader in _READERS if (operation := reader(asked)) is not None), q.Value())
 
 
-def _why(asked: _Asked) -> Operation | None:
+def _why(asked: _Asked) -> q.Operation | None:
     explains = asked.named and any("explain" in words for words in asked.slots.words)
     if not asked.takes("why", *(["define"] if explains else [])):
         return None
     asked.slots.take_turns()
-    return Why()
+    return q.Why()
 
 
-def _conditions(where: Condition | None) -> Sequence[Condition]:
+def _conditions(where: q.Condition | None) -> Sequence[q.Condition]:
     if where is None:
         return ()
-    return where.items if isinstance(where, All) else (where,)
+    return where.items if isinstance(where, q.All) else (where,)
 
 
-def _record(asked: _Asked) -> Operation | None:
+def _record(asked: _Asked) -> q.Operation | None:
     """How past verdicts did, or those of one kind."""
     others = any(test.measure.name != "verdict" for test in tests_in(asked.where))
-    if not asked.slots.asks("record") or others or any(isinstance(one, Not) for one in _conditions(asked.where)):
+    if not asked.slots.asks("record") or others or any(isinstance(one, q.Not) for one in _conditions(asked.where)):
         return None
     asked.takes("record")
     asked.slots.take_asks("any", "list", "share", "count", "mean", "all")
     asked.slots.take("measure")
     tests = [test_of(one) for one in _conditions(asked.where)]
     state = next((test.value for test in tests if test is not None and test.measure.name == "verdict"), None)
-    return Record("verdicts", None if state is None else str(state))
+    return q.Record("verdicts", None if state is None else str(state))
 
 
-def _screen(asked: _Asked) -> Operation | None:
+def _screen(asked: _Asked) -> q.Operation | None:
     """What the data say for buying or shorting."""
     if asked.superlatives or asked.where is not None:
         return None
     for side, value in (("long", "buy"), ("short", "short")):
         if asked.takes(value):
             asked.slots.take("side")
-            return Screen("long" if side == "long" else "short")
+            return q.Screen("long" if side == "long" else "short")
     return None
 
 
-def _count(asked: _Asked) -> Operation | None:
+def _count(asked: _Asked) -> q.Operation | None:
     more = [at for at in asked.superlatives if asked.slots.word(at) in {"more", "fewer"}]
     if more and not asked.named and contradicting(asked.where):
         asked.slots.used.add(more[0])
         asked.takes("count")
-        return Count()  # "more up or down?"
+        return q.Count()  # "more up or down?"
     if not asked.named and asked.takes("count"):
-        return Count()
+        return q.Count()
     if asked.where is not None and len(asked.subject.coins) == asked.things == 1 and _counts_days(asked):
-        return Count()
+        return q.Count()
     if asked.where is not None and asked.takes("share"):
-        return Share()
+        return q.Share()
     return None
 
 
@@ -152,13 +127,13 @@ def _counts_days(asked: _Asked) -> bool:
     return True
 
 
-def _when(asked: _Asked) -> Operation | None:
+def _when(asked: _Asked) -> q.Operation | None:
     """Since when a state holds, when it last began, or on which day a high was."""
     slots = asked.slots
     if not asked.named:
         return None
     if asked.takes("since"):
-        return When("since")
+        return q.When("since")
     dated = slots.measures("high", "low")
     if asked.superlatives or not (dated or asked.where is not None or slots.measures(*_STATES)):
         return None
@@ -166,8 +141,8 @@ def _when(asked: _Asked) -> Operation | None:
         return None
     slots.take_turns()
     if dated:
-        return Extreme("min" if slots.measures("low") else "max")
-    return When("since" if asked.where is None else "first" if _is_first(slots) else "last")
+        return q.Extreme("min" if slots.measures("low") else "max")
+    return q.When("since" if asked.where is None else "first" if _is_first(slots) else "last")
 
 
 def _is_first(slots: Slots) -> bool:
@@ -177,23 +152,23 @@ def _is_first(slots: Slots) -> bool:
     return bool(said)
 
 
-def _exists(asked: _Asked) -> Operation | None:
+def _exists(asked: _Asked) -> q.Operation | None:
     slots = asked.slots
     if asked.where is None or asked.named:
         return _of_several(asked) if asked.where is not None and asked.things > 1 else None
     if slots.word(0).startswith("any") or (slots.is_question() and slots.asks("any")):
         slots.take_asks("any")
-        return Exists("any")
+        return q.Exists("any")
     if slots.is_question() and asked.takes("majority"):
-        return Exists("most")
+        return q.Exists("most")
     if slots.asks("all"):
         slots.take_asks("all")
         if slots.is_question():
-            return Exists("all")
-    return Exists("none") if asked.takes("none") else None
+            return q.Exists("all")
+    return q.Exists("none") if asked.takes("none") else None
 
 
-def _of_several(asked: _Asked) -> Operation | None:
+def _of_several(asked: _Asked) -> q.Operation | None:
     """Whether any or none of some things named is so: "is either …", "BTC or ETH", "neither … nor", "none of …"."""
     slots, denied = asked.slots, neither(asked.slots)
     slots.used |= set(denied)
@@ -201,17 +176,17 @@ def _of_several(asked: _Asked) -> Operation | None:
     if one:
         slots.used.clear()  # "is only one of them up?"
     if asked.takes("none") or denied:
-        return Exists("none")
+        return q.Exists("none")
     between = (at for at, chunk in enumerate(slots.chunks) if chunk.kind == "or")
     joined = any(slots.kind(at - 1) == slots.kind(at + 1) in {"coin", "asset"} for at in between)
     which = any(words.startswith("which") for words in slots.words)
     if which or asked.superlatives or not (joined or "either" in slots.words or slots.asks("any")):
         return None
     slots.take_asks("any")
-    return Exists("any")
+    return q.Exists("any")
 
 
-def _categories(asked: _Asked) -> Operation | None:
+def _categories(asked: _Asked) -> q.Operation | None:
     """Categories against each other: "memes or L1s, which did better?", "compare DeFi and AI by volume"."""
     slots = asked.slots
     if len(asked.subject.categories) <= 1 or asked.where is not None:
@@ -225,20 +200,20 @@ def _categories(asked: _Asked) -> Operation | None:
         slots.used.add(asked.superlatives[0])
         measure = said.measure or _OF_SIZE.get(slots.word(asked.superlatives[0]))
         if measure is not None and slots.first("measure") is None:
-            slots.read_as(asked.superlatives[0], Measure(measure))
+            slots.read_as(asked.superlatives[0], q.Measure(measure))
     slots.take("or", "topic")
-    how: Sequence[Figure] = [one for one in ("mean", "median", "sum") if asked.takes(one)]
+    how: Sequence[q.Figure] = [one for one in ("mean", "median", "sum") if asked.takes(one)]
     asked.takes("compare", "difference", "list")
-    return Compare(None if said is None else said.direction, how[0] if how else None)
+    return q.Compare(None if said is None else said.direction, how[0] if how else None)
 
 
-def _superlative(asked: _Asked) -> Operation | None:
+def _superlative(asked: _Asked) -> q.Operation | None:
     if not asked.superlatives:
         return None
     return read_superlative(asked.slots, asked.superlatives, asked.things if asked.named else None)
 
 
-def _aggregate(asked: _Asked) -> Operation | None:
+def _aggregate(asked: _Asked) -> q.Operation | None:
     """The mean over coins; of the funding, price or volume of coins that are named it is that over time."""
     slots = asked.slots
     if asked.named:
@@ -250,13 +225,13 @@ def _aggregate(asked: _Asked) -> Operation | None:
             slots.average((behind or averaged)[0])
         return None
     if asked.takes("mean"):
-        return Aggregate("mean")
+        return q.Aggregate("mean")
     if asked.takes("median"):
-        return Aggregate("median")
-    return Aggregate("sum") if asked.takes("sum") else None
+        return q.Aggregate("median")
+    return q.Aggregate("sum") if asked.takes("sum") else None
 
 
-def _place(asked: _Asked) -> Operation | None:
+def _place(asked: _Asked) -> q.Operation | None:
     """Where coins stand in a ranking, or the ranking."""
     slots = asked.slots
     ranks, measured = bool(slots.asks("rank")), slots.first("measure") is not None
@@ -265,18 +240,18 @@ def _place(asked: _Asked) -> Operation | None:
         if not (asked.takes("rank") or places):
             return None
         skip, limit = places or (0, slots.limit(None) or _LISTED)
-        return Rank("most", limit, skip)
+        return q.Rank("most", limit, skip)
     said = any(not _PLACE.isdisjoint(words.split()) for words in slots.words)
     if measured and ((ranks and len(asked.subject.coins) == 1) or (said and slots.asks("position"))):
         slots.take_asks("position", "rank", "list")
-        return Position()
+        return q.Position()
     if ranks and len(asked.subject.coins) > 1:
         slots.take_asks("rank", "list")
-        return Compare("most")
+        return q.Compare("most")
     return None
 
 
-def _compare(asked: _Asked) -> Operation | None:
+def _compare(asked: _Asked) -> q.Operation | None:
     slots = asked.slots
     priced = any(words == "in" and slots.kind(at + 1) == "coin" for at, words in enumerate(slots.words))
     divided = sum(bool(slots.measures(name)) for name in _SIZES) <= 1
@@ -289,19 +264,19 @@ def _compare(asked: _Asked) -> Operation | None:
         larger = [at for at, words in enumerate(slots.words) if words.endswith(_LARGER)]
         if larger and slots.first("measure") is None and "it" not in slots.words:
             slots.imply(larger[0], "market_cap")
-        return Ratio()
-    return Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
+        return q.Ratio()
+    return q.Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
 
 
-def _list(asked: _Asked) -> Operation | None:
+def _list(asked: _Asked) -> q.Operation | None:
     slots = asked.slots
     if asked.where is not None:
-        return Check() if asked.named else _by_name(slots, List(slots.limit(None)))
+        return q.Check() if asked.named else _by_name(slots, q.List(slots.limit(None)))
     plain = asked.subject.scope in {"all", "category"} and slots.asks("list") and slots.first("measure") is None
-    return _by_name(slots, List(slots.limit(None))) if plain else None
+    return _by_name(slots, q.List(slots.limit(None))) if plain else None
 
 
-def _by_name(slots: Slots, operation: List) -> List:
+def _by_name(slots: Slots, operation: q.List) -> q.List:
     """A list, which is by name where it has no measure: "in alphabetical order" says nothing more."""
     if slots.first("measure") is None:
         said = ("alphabet", "in alphabet", "by name", "a to z")
@@ -309,18 +284,7 @@ def _by_name(slots: Slots, operation: List) -> List:
     return operation
 
 
-_READERS: Final[Sequence[Callable[[_Asked], Operation | None]]] = (
-    _why,
-    _record,
-    _screen,
-    _count,
-    _when,
-    _exists,
-    _categories,
-    _superlative,
-    _aggregate,
-    _place,
-    _compare,
-    _list,
-)
+_READERS: Final[Sequence[Callable[[_Asked], q.Operation | None]]] = (
+    _why, _record, _screen, _count, _when, _exists, _categories, _superlative, _aggregate, _place, _compare, _list,
+)  # fmt: skip
 """In the order in which they are tried."""

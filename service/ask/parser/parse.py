@@ -7,47 +7,69 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from service.ask import query as q
 from service.ask.describe import describe
 from service.ask.parser.accounting import (
     about_nothing,
     as_written,
+    both_of_one,
     dropped,
     followed,
+    guessed,
+    in_lots,
     not_available,
+    other_unit,
     unread,
+    without_headings,
 )
-from service.ask.parser.chunks import Chunk, cut, names_measure
+from service.ask.parser.answer_format import how_to_answer, without_templates
+from service.ask.parser.chunks import Chunk, cut, names_measure, segments
 from service.ask.parser.clause import read_clause
+from service.ask.parser.edits import replaced
 from service.ask.parser.followup import follow
-from service.ask.parser.frames import how_to_answer, without_templates
 from service.ask.parser.gate import defined_terms, gate, reason_of
-from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
-from service.ask.parser.other_things import replaced
+from service.ask.parser.names import NameIndex
 from service.ask.parser.recognise import Recogniser
-from service.ask.parser.segments import segments
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.parser.windows import share_window, within_breadth
-from service.ask.query import Explain, Query, Rank, Route, Subject
 from service.ask.understanding import Courtesy, Refusal, Understanding
 
 MOST_WORDS: Final = 400
 MOST_TURNS: Final = 6
-_SERVICE: Final = Subject(scope="service")
+_SERVICE: Final = q.Subject(scope="service")
 _SHORT: Final = 2
 _EXCERPT: Final = 80
 _UNREADABLE: Final = re.compile(
     r"\bis (?:that|it|this) (?:high|low|normal|a lot|much|good|bad|unusual)\b"
     r"|\b(?:wallets?|transfers?|whales?)\b.*\busd[ct]\b|\busd[ct]\b.*\b(?:wallets?|transfers?|whales?)\b"
+    r"|\bpays (?:the )?most to be (?:long|short)\b"
+    r"|\b(?:two|2) (?:\w+ ){0,4}correlat\w+(?!.* (?:to|with) (?!each|one))"
+    r"|\bpairs? .*(?:correlat|\bmov)|\bcorrelated pairs?\b"
+    r"|\b(?:which|what) (?:\w+ ){1,4}correlated (?:to|with) (?:each other|one another)\b"
+    r"|\b(?:each|every) (?:of )?(?:the |these |those )?(?:last|past|previous|one of the)\b"
+    r"|\b(?:plus|and) whichever\b"
+    r"|\b(?:(?:in|for|of) (?:each|every)|per) category\b"
+    r"|\b(?:weekly|monthly) (?:return|change|gain|loss|performance)s?\b.* (?:in|during|last|yesterday|since)\b"
 )
-"""Nothing here says what is much; and of wallets only coins are told apart, to which USDC does not belong."""
+"""Nothing here says what is much; of wallets only coins are told apart, to which USDC does not belong; who pays whom
+must be said; "plus whichever …" is of all coins, not of those named before; coins are ranked by their correlation with
+one coin, never in pairs; and a span has one return, not one for each of its weeks."""
+
+_SAME_SPAN: Final = re.compile(
+    r"\b(?:daily (?=.*\byesterday\b)|weekly (?=.*\blast week\b)"
+    r"|monthly (?=.*\b(?:last month|in (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b))"
+    r"(?=(?:return|change|gain|loss|performance)\b)",
+    re.IGNORECASE,
+)
+"""A length that the named span has anyway: "the monthly return in October"."""
 
 _DAY_BEGINS: Final = re.compile(r"(?<=day) (?:at )?00:00(?::00)?(?: ?UTC)?\b")
 """A day begins at midnight UTC: behind a day this says nothing more."""
 
 _AS_PERCENT: Final = re.compile(r"(?<=\bas )(?:a )?%(?= of\b)")
-_TAG: Final = re.compile(r"</?[A-Za-z_]+>")
+_TAG: Final = re.compile(r"</?(?!script)[A-Za-z_]+>")
 _FIRST: Final = re.compile(r"(?:^|\s|\()1[.)]\s")
 _BULLET: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s;]))"
@@ -72,7 +94,7 @@ class Names(Struct, frozen=True):
         terms: Words of the glossary to their key.
     """
 
-    known: Known
+    known: NameIndex
     wallets: Mapping[str, str] = {}
     shows: Mapping[str, str] = {}
     terms: Mapping[str, str] = {}
@@ -87,6 +109,7 @@ class Parser:
 
     def __init__(self, names: Names) -> None:
         self._terms = names.terms
+        self._lots = names.known.lots
         self._recogniser = Recogniser(names.known, names.wallets, names.shows)
 
     def read(self, messages: Sequence[str], now_ms: int) -> Understanding:
@@ -96,7 +119,7 @@ class Parser:
             messages: What the user said, oldest first; the last is the question.
             now_ms: Epoch milliseconds.
         """
-        before: tuple[Query, ...] = ()
+        before: tuple[q.Query, ...] = ()
         for text in messages[:-1][-MOST_TURNS:]:
             earlier = self._message(text, before, now_ms)
             before = before if earlier.refusal else earlier.queries or before
@@ -109,10 +132,13 @@ class Parser:
         same = (text for query, text in texts if self._message(text, (), now_ms) == Understanding(queries=(query,)))
         return structs.replace(understood, queries=(), refusal=structs.replace(refusal, instead=next(same, None)))
 
-    def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
+    def _message(self, text: str, before: tuple[q.Query, ...], now_ms: int) -> Understanding:
         tidied = tidy(
             _without_bullets(
-                _TAG.sub(" , ", without_templates(_DAY_BEGINS.sub("", _AS_PERCENT.sub("a percentage", text))))
+                _TAG.sub(
+                    " , ",
+                    without_templates(_DAY_BEGINS.sub("", _SAME_SPAN.sub("", _AS_PERCENT.sub("a percentage", text)))),
+                )
             )
         )
         tokens = tokenise(tidied)[:MOST_WORDS]
@@ -133,11 +159,22 @@ class Parser:
         unknown = tuple(as_written(tokens, chunk) for chunk in chunks if chunk.kind == "unknown")
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
-        if understood.refusal is not None and unknown:
+        refusal = in_lots(self._lots, chunks, tokens, understood.queries)
+        compares = any(chunk.as_("ask") == "compare" for chunk in chunks)
+        if unknown and (compares or understood.refusal is not None):
             candidates = next(name.value for name in names if name.kind == "unknown")
-            return Understanding(refusal=Refusal("unknown-symbol", unknown[:1], candidates))
-        per_coin = frozenset(key for name in names if name.per_coin for key in name.value)
-        queries = tuple(_per_coin(query, per_coin) for query in understood.queries)
+            refusal = Refusal("unknown-symbol", unknown[:1], candidates)
+        if refusal is not None:
+            return Understanding(refusal=refusal)
+        queries = understood.queries
+        queries = tuple(query for at, query in enumerate(queries) if not (at and _is_told(queries[at - 1], query)))
+        if _loses_size(queries):
+            understood = structs.replace(understood, refusal=Refusal("unread", (text.strip()[:_EXCERPT],)))
+        if any(isinstance(one.operation, q.Rank) and _is_why_of_all(then) for one, then in pairwise(queries)):
+            understood = structs.replace(
+                understood,
+                refusal=Refusal("unread", ("why" if isinstance(queries[-1].operation, q.Why) else "since when",)),
+            )
         return structs.replace(understood, queries=queries, unknown=unknown)
 
     def _at_once(
@@ -149,24 +186,35 @@ class Parser:
         if reason:
             return Understanding(refusal=Refusal(reason))
         if terms := defined_terms(self._terms, chunks, written):
-            return Understanding(queries=tuple(Query(operation=Explain(term), subject=_SERVICE) for term in terms))
+            return Understanding(queries=tuple(q.Query(operation=q.Explain(term), subject=_SERVICE) for term in terms))
         named = any(chunk.kind in {"coin", "asset", "category"} for chunk in chunks)
         unknown = next((chunk for chunk in chunks if chunk.kind == "unknown"), None)
         if row is not None and not named and unknown is None:
             if row.intent in {"account", "pricing"}:
-                return Understanding(queries=(Query(operation=Route(row.intent), subject=_SERVICE),))
+                return Understanding(queries=(q.Query(operation=q.Route(row.intent), subject=_SERVICE),))
             if row.intent in {"help", "smalltalk"} and not follows:
                 return Understanding(courtesy="help" if row.intent == "help" else "thanks")
-        refusal = not_available(chunks, tokens)
+        refusal = not_available(chunks, tokens) or other_unit(chunks, written)
         if unknown is not None and not named:
             refusal = Refusal("unknown-symbol", (as_written(tokens, unknown),), tuple(unknown.value))
         return None if refusal is None else Understanding(refusal=refusal)
 
 
-def _per_coin(query: Query, named: frozenset[str]) -> Query:
-    """A query that says of which coins one is meant where the venue trades thousands."""
-    coins = tuple(coin for coin in query.subject.coins if coin in named)
-    return structs.replace(query, subject=structs.replace(query.subject, per_coin=coins)) if coins else query
+def _is_why_of_all(query: q.Query) -> bool:
+    """Whether a "why" or "since when" names nobody: behind a ranking it asks about the first, who is not known yet."""
+    return isinstance(query.operation, q.Why | q.When) and query.subject.scope in {"all", "category", "assets"}
+
+
+def _is_told(ranked: q.Query, query: q.Query) -> bool:
+    """Whether a ranking by the age of a trend tells since when, which a query behind it asks."""
+    streak = isinstance(ranked.operation, q.Rank) and ranked.measures[0].name == "streak"
+    return streak and isinstance(query.operation, q.When) and query.where == ranked.where
+
+
+def _loses_size(queries: Sequence[q.Query]) -> bool:
+    """Whether the size of a position is named in one query and missing in another: "short $5,000 … cost a week"."""
+    carried = [one for query in queries for one in query.measures if one.name == "carry" or one.mean]
+    return any(one.notional for one in carried) and not all(one.notional for one in carried)
 
 
 def _without_bullets(text: str) -> str:
@@ -190,28 +238,35 @@ def _command(chunk: Chunk, mended: Sequence[str], tokens: Sequence[Token]) -> Ch
     return structs.replace(chunk, kind="filler", words=()) if begins else chunk
 
 
-def _shares_measure(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[Query], query: Query) -> bool:
+def _shares_measure(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[q.Query], query: q.Query) -> bool:
     """Whether a ranking says by what the one before it ranks: "top 5 memes and top 5 L1s by volume"."""
-    ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
+    ranked = bool(queries) and isinstance(queries[-1].operation, q.Rank) and isinstance(query.operation, q.Rank)
     named = any(chunk.has("measure") for chunk in part)  # not "which is the largest and which fell the most"
     own = any(one.has("super") and other.has("measure") for one, other in pairwise(part))
     apart = own and any(chunk.kind == "category" for chunk in before)  # "best L1 and highest funding"
     return ranked and not part[0].gap.strip(" ,") and named and not apart and not names_measure(before)
 
 
-def _shares_set(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[Query], query: Query) -> bool:
+def _shares_set(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[q.Query], query: q.Query) -> bool:
     """Whether a ranking says which coins the one before it ranks: "top 3 gainers and top 3 losers among L1s"."""
-    ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
+    ranked = bool(queries) and isinstance(queries[-1].operation, q.Rank) and isinstance(query.operation, q.Rank)
     named = any(chunk.kind in {"set", "category", "coin"} for chunk in before)
     moves = all(any((one := chunk.as_("super")) and one.measure for chunk in side) for side in (before, part))
     return ranked and not part[0].gap.strip(" ,") and not named and (moves or not names_measure(before))
 
 
+def _leaves_heading(chunks: Sequence[Chunk], part: Sequence[Chunk], read: Sequence[q.Query]) -> bool:
+    """Whether a clause below a heading that names a coin, such as "BTC: …", is read as one about all coins."""
+    heads = len(chunks) > 1 and chunks[0].kind in {"coin", "asset"} and ":" in chunks[1].gap
+    named = any(chunk.kind in {"set", "category"} for chunk in part)
+    return heads and not named and any(query.subject.scope == "all" for query in read)
+
+
 def _clauses(
-    chunks: Sequence[Chunk], written: Sequence[str], tokens: Sequence[Token], before: tuple[Query, ...]
+    chunks: Sequence[Chunk], written: Sequence[str], tokens: Sequence[Token], before: tuple[q.Query, ...]
 ) -> Understanding:
     """Read clause by clause; each may follow up the one before it."""
-    queries: list[Query] = []
+    queries: list[q.Query] = []
     blocking: list[str] = []
     ignored: list[str] = []
     follow_up = False
@@ -228,6 +283,7 @@ def _clauses(
         edited = follow(part, words, context, read, used, within=bool(queries))
         if edited is not None:
             read, used, follow_up = edited.queries, followed(part, words, edited.used), True
+        read = [] if start and _leaves_heading(chunks, part, read) else read
         refusal = about_nothing(part, words, read[0], used) if read and edited is None else None
         if refusal is not None:
             return Understanding(refusal=refusal)
@@ -244,6 +300,7 @@ def _clauses(
         alone = not read and len(spans) > 1
         blocks, others = unread(part, words, set() if alone else used, read)
         blocking += [as_written(tokens, chunk) for chunk in blocks]
+        blocking += both_of_one(part, words) if start else []
         ignored += [as_written(tokens, chunk) for chunk in others]
     if blocking:
         read = [query for at, query in enumerate(queries) if query not in queries[:at]]
@@ -251,7 +308,8 @@ def _clauses(
     if not queries:
         return Understanding(refusal=Refusal("out-of-scope" if ignored else "ambiguous", tuple(ignored)))
     queries = share_window(within_breadth(queries))
-    once = [query for at, query in enumerate(queries) if query not in queries[:at]]
-    if lost := [as_written(tokens, chunk) for chunk in dropped(chunks, written, once)]:
+    once = without_headings([query for at, query in enumerate(queries) if query not in queries[:at]])
+    lost = [as_written(tokens, chunk) for chunk in dropped(chunks, written, once)]
+    if lost := lost or guessed(chunks, written, once, ignored):
         return Understanding(queries=tuple(once), refusal=Refusal("unread", tuple(lost)), ignored=tuple(ignored))
     return Understanding(queries=tuple(once), ignored=tuple(ignored), follow_up=follow_up)

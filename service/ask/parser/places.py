@@ -59,7 +59,7 @@ def is_likely(place: Place) -> bool:
     before, after = place.before, place.after
     if place.listed or (place.introduces and not before):
         return True
-    if place.beside and (not after or after in AFTER):
+    if place.beside and (not after or after in AFTER or _WINDOW.fullmatch(after)):
         return True
     if place.named or before in ARTICLES:
         return (after in NOUNS and before in {"the", "my"}) or (after in ASPECTS and before == "the")

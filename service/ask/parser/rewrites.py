@@ -1,30 +1,30 @@
 """Pieces that mean something else beside others: a high that is fallen from, a coin that is compared with. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
 from msgspec import structs
 
+from service.ask import query as q
 from service.ask.parser.accounting import A_YEAR
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.states import PAYS
 from service.ask.parser.superlatives import GROWING
-from service.ask.parser.windows import says_same
-from service.ask.query import Between, Comparator, Measure, Subject, Time
+from service.ask.parser.windows import says_same, span_since
 
 _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
 _ABOVE_LOW: Final = frozenset({"from", "above", "within"})
 _BELOW: Final = frozenset({"lt", "le"})
-_BOUNDS: Final = (Measure("high"), Measure("low"))
+_BOUNDS: Final = (q.Measure("high"), q.Measure("low"))
 _MOVES: Final = frozenset({"change", "drawdown"})
 _FOLLOWS: Final = frozenset({"follow", "follows"})
 _NEAR: Final = 4
-_MOVE: Final = Measure("change")
-_FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
+_MOVE: Final = q.Measure("change")
+_FALLS: Final[Mapping[str, q.Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 _LEVELS: Final = {"low": _BELOW, "high": frozenset({"gt", "ge"})}
 _ENDS: Final = {"highest": "high", "lowest": "low", "how high": "high", "how low": "low"}
 _REACHED: Final = frozenset({"went", "gone", "traded at", "trade at", "trades at"})
@@ -34,7 +34,7 @@ _ABSOLUTE: Final = frozenset({
     "regardless of sign", "magnitude", "in magnitude",
 })  # fmt: skip
 _DIVISIBLE: Final = ("volume", "open_interest", "market_cap")
-_DIVISIBLE_MEASURES: Final = tuple(Measure(name) for name in _DIVISIBLE)
+_DIVISIBLE_MEASURES: Final = tuple(q.Measure(name) for name in _DIVISIBLE)
 _DIVIDES: Final = frozenset({
     "ratio", "ratio of", "divided by", "relative to", "relative to its", "compared with its", "compared with",
     "compared to",
@@ -42,6 +42,7 @@ _DIVIDES: Final = frozenset({
 })  # fmt: skip
 _COMPARING: Final = frozenset({"correlation", "strength"})
 _NOT_FOLLOWED: Final = GROWING | {"verdict", "score", "confidence", "sentiment", "funding", "breadth"}
+THAN: Final = frozenset({"vs", "versus", "against", "compared to", "compared with", "relative to", "than"})
 _STRENGTHS: Final = frozenset({"strongest", "weakest"})
 _AGAINST: Final = frozenset({"to", "with", "against", "versus", "vs", "than"})
 _PAYING: Final = frozenset({
@@ -54,7 +55,7 @@ _CLOSING: Final = frozenset({
 })  # fmt: skip
 
 
-def mark_closes(slots: Slots) -> None:
+def _closes(slots: Slots) -> None:
     """What a close does is what the day did: "finish green"; above or below a level is said of the close."""
     for at, word in enumerate(slots.words):
         to = slots.past(at + 1)
@@ -63,10 +64,10 @@ def mark_closes(slots: Slots) -> None:
         if slots.has(to, "direction"):
             slots.drop(at)
         elif slots.has(to, "compare") and slots.measure(at) is None:
-            slots.put(at, "measure", Measure("price"))
+            slots.put(at, "measure", q.Measure("price"))
 
 
-def mark_drawdowns(slots: Slots) -> None:
+def _drawdowns(slots: Slots) -> None:
     """Below a high is a drawdown: "more than 35 % off its 30-day top", "within 5 % of its high"."""
     ranked = any((value := chunk.as_("super")) is not None and value.measure == "drawdown" for chunk in slots.chunks)
     for at in range(len(slots.chunks)):
@@ -77,12 +78,12 @@ def mark_drawdowns(slots: Slots) -> None:
         elif low:
             _mark_rise(slots, at)
         elif high and ranked:
-            slots.put(at, "measure", Measure("drawdown"))
+            slots.put(at, "measure", q.Measure("drawdown"))
         elif high or slots.word(at) in _TOPS:
             _mark_fall(slots, at)
 
 
-def mark_rates(slots: Slots) -> None:
+def _rates(slots: Slots) -> None:
     """A rate of funding is one of a year: "funding above 20 % a year", "longs pay more than 20 % a year"."""
     rates = [at for at, word in enumerate(slots.words) if word in PAYS] + slots.measures("funding")
     for at in range(1, len(slots.chunks)):
@@ -108,7 +109,7 @@ def _measure_from(slots: Slots, at: int, bound: int, name: str) -> None:
     if sized or not any(chunk.kind == "coin" for chunk in slots.chunks):
         slots.put(bound, "blocked")
         return
-    slots.put(bound, "measure", Measure(name))
+    slots.put(bound, "measure", q.Measure(name))
     for place in range(at + 1):
         measure = slots.as_(place, "measure")
         if place == at or slots.has(place, "direction") or (measure is not None and measure.name in _MOVES):
@@ -129,7 +130,7 @@ def _mark_fall(slots: Slots, high: int) -> None:
     if any(_is_past(slots.chunks[place].value) for place in range(at, high) if slots.kind(place) == "time"):
         _measure_from(slots, at, high, "from_high")
         return  # "below its October high": the drawdown in October is another figure
-    slots.put(high, "measure", Measure("drawdown"))
+    slots.put(high, "measure", q.Measure("drawdown"))
     slots.drop(at)
     if within is not None:
         slots.put(within, "compare", "ge")
@@ -142,11 +143,11 @@ def _mark_fall(slots: Slots, high: int) -> None:
             slots.put(place - 1, "compare", _FALLS.get(slots.as_(place - 1, "compare"), "lt"))
 
 
-def _is_past(time: Time) -> bool:
-    return isinstance(time, Between) and time.end_ms is not None
+def _is_past(time: q.Time) -> bool:
+    return isinstance(time, q.Between) and time.end_ms is not None
 
 
-def mark_highest(slots: Slots) -> None:
+def _highest(slots: Slots) -> None:
     """Of a set, "the highest price" is a superlative; of one coin it is a high. "High funding" is no high."""
     compared = {chunk.as_("compare") for chunk in slots.chunks}
     for at in range(len(slots.chunks) - 1):
@@ -168,7 +169,7 @@ def mark_highest(slots: Slots) -> None:
             slots.put(at, "super", value)
 
 
-def merge_times(slots: Slots) -> None:
+def _times(slots: Slots) -> None:
     """Of "last month (30d)" the window counts: what says the same twice is one."""
     times = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"]
     said = {getattr(slots.chunks[at].value, "words", ""): at for at in times}
@@ -183,13 +184,25 @@ def merge_times(slots: Slots) -> None:
                 slots.drop(second)
 
 
+def _since(slots: Slots) -> None:
+    """A move against an earlier instant is one since then: "is it up vs 24h ago"."""
+    moves = slots.measures("change") or any(chunk.has("direction") for chunk in slots.chunks)
+    named = [one for at in range(len(slots.chunks)) if (one := slots.as_(at, "measure")) and one.name != "change"]
+    for at, chunk in enumerate(slots.chunks):
+        if moves and not named and isinstance(chunk.value, q.At) and slots.word(at - 1) in THAN:
+            slots.put_value(at, "time", span_since(chunk.value))
+            slots.drop(at - 1)
+            if slots.word(at - 2) in {"today", "now"}:
+                slots.drop(at - 2)
+
+
 def _explains(slots: Slots, first: int, second: int) -> bool:
     """Whether a window in brackets says how long ago a time was: "a week ago (7 days)"."""
     ago, window = slots.chunks[first].value, slots.chunks[second]
     return "(" in window.gap and getattr(ago, "words", "") == f"{getattr(window.value, 'words', '')} ago"
 
 
-def mark_ratios(slots: Slots) -> None:
+def _ratios(slots: Slots) -> None:
     """Two measures that are divided are one: "volume to market cap ratio", "volume relative to its market cap"."""
     named = [at for at in slots.measures(*_DIVISIBLE) if slots.measure(at) in _DIVISIBLE_MEASURES]
     for first, second in pairwise(named):
@@ -198,13 +211,13 @@ def mark_ratios(slots: Slots) -> None:
         taken = slots.measure(first) is None  # by the pair before
         if taken or not said or not plain or slots.measure(first) == slots.measure(second):
             continue
-        measure = Measure(slots.as_(first, "measure").name, per=slots.as_(second, "measure").name)
+        measure = q.Measure(slots.as_(first, "measure").name, per=slots.as_(second, "measure").name)
         slots.put(first, "measure", measure)
         for at in (*said, second):
             slots.drop(at)
 
 
-def mark_absolute(slots: Slots) -> None:
+def _absolute(slots: Slots) -> None:
     """What says that a sign does not count: "the biggest absolute movers", "in either direction"."""
     for at, words in enumerate(slots.words):
         if words in _ABSOLUTE:
@@ -214,10 +227,10 @@ def mark_absolute(slots: Slots) -> None:
 
 def mark_other(slots: Slots) -> None:
     """What coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
-    if any(chunk.has("super") for chunk in slots.chunks):
-        for at in range(len(slots.chunks)):
-            if slots.word(at) in _FOLLOWS and slots.kind(at + 1) == "coin":
-                slots.put(at, "measure", Measure("correlation"))
+    ranked = any(chunk.has("super") for chunk in slots.chunks)
+    for at in range(len(slots.chunks)):
+        if slots.word(at) in _FOLLOWS and slots.kind(at + 1) == "coin" and (ranked or slots.kind(at - 1) == "coin"):
+            slots.put(at, "measure", q.Measure("correlation"))
     for at, words in enumerate(slots.words[:-1]):
         if words.rpartition(" ")[2] in _AGAINST and slots.kind(at + 1) == "coin":
             for first in (place for place in range(at) if slots.word(place) in _STRENGTHS):
@@ -227,6 +240,9 @@ def mark_other(slots: Slots) -> None:
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     ranked = any((value := chunk.as_("super")) is not None and value.measure in _COMPARING for chunk in slots.chunks)
     if not (names or ranked) or not (len(coins) > 1 or any(_is_of_set(chunk) for chunk in slots.chunks)):
+        return
+    if len(coins) > 1 and len(slots.measures("correlation")) > 1:
+        slots.put(slots.measures("correlation")[1], "blocked")  # "ETH to BTC correlation vs SOL to BTC correlation"
         return
     single = [at for at in coins if len(slots.chunks[at].value) == 1]
     behind = [at for at in single if slots.word(at - 1).rpartition(" ")[2] in _AGAINST | _FOLLOWS]
@@ -250,7 +266,7 @@ def _take_other(slots: Slots, at: int, names: list[int]) -> None:
             slots.read_as(name, structs.replace(measure, other=other))
 
 
-def mark_other_changes(slots: Slots) -> None:
+def _other_changes(slots: Slots) -> None:
     """Of what is no price the change is not known: "how did the verdict of SOL change since last week"."""
     for at in range(1, len(slots.chunks)):
         others = [one for place in range(at) if (one := slots.as_(place, "measure")) and one.name in _NOT_FOLLOWED]
@@ -259,7 +275,7 @@ def mark_other_changes(slots: Slots) -> None:
             slots.put(at, "blocked")
 
 
-def mark_majority(slots: Slots) -> None:
+def _majority(slots: Slots) -> None:
     """Of a set that is asked about, "most" is the larger part: "are most L1s in an uptrend"."""
     for at, words in enumerate(slots.words):
         if words == "most" and slots.kind(at + 1) in {"set", "category"} and slots.words[0] in {"is", "are"}:
@@ -283,7 +299,7 @@ def mark_position_costs(slots: Slots) -> None:
             slots.take("side")
 
 
-def mark_moved_more(slots: Slots) -> None:
+def _moved_more(slots: Slots) -> None:
     """A move and a comparative are one: "which fell more" is the lowest change, "lost less" the highest."""
     for at in range(len(slots.chunks) - 1):
         direction, value = slots.as_(at, "direction"), slots.as_(at + 1, "super")
@@ -295,7 +311,7 @@ def mark_moved_more(slots: Slots) -> None:
         slots.drop(at)
 
 
-def mark_growth(slots: Slots) -> None:
+def _growth(slots: Slots) -> None:
     """Only the price's change is known: "volume change", "increase in open interest", "whose funding dropped"."""
     for at in range(len(slots.chunks)):
         name = slots.as_(at, "measure")
@@ -311,7 +327,7 @@ def mark_growth(slots: Slots) -> None:
                 slots.put(beside, "blocked")
 
 
-def mark_reached(slots: Slots) -> None:
+def _reached(slots: Slots) -> None:
     """What one coin went to is its high or low: "the lowest SUI went in October", "how high did BTC get?"."""
     named = slots.free(lambda chunk: chunk.has("measure"))
     reached = [at for at in named if slots.word(at) in _REACHED]
@@ -322,7 +338,7 @@ def mark_reached(slots: Slots) -> None:
     end = _ENDS[slots.word(ends[0])]
     past = slots.word(ends[0] + 1) in {"did", "has"}
     if named == reached and (reached or past):
-        slots.read_as(ends[0], Measure(end))
+        slots.read_as(ends[0], q.Measure(end))
         for at in reached:
             slots.drop(at)
     elif past:  # "how high did its funding get?"
@@ -330,7 +346,7 @@ def mark_reached(slots: Slots) -> None:
         slots.put(ends[0], "super", value)
 
 
-def read_sides(slots: Slots, subject: Subject) -> None:
+def read_sides(slots: Slots, subject: q.Subject) -> None:
     """Long and short beside a coin: who pays whom is its funding, which of both to be is its verdict."""
     sides = slots.free(lambda chunk: chunk.has("side"))
     if not sides or (slots.measures("regime") and any(slots.as_(at, "side") == "short" for at in sides)):
@@ -347,4 +363,11 @@ def read_sides(slots: Slots, subject: Subject) -> None:
         if paying and ranked and earns == (slots.as_(sides[0], "side") == "long"):
             return  # who earns the most as a long has the lowest funding
         slots.used |= set(sides)
-        slots.read_as(sides[0], Measure("funding" if paying else "verdict"))
+        slots.read_as(sides[0], q.Measure("funding" if paying else "verdict"))
+
+
+REWRITES: Final[Sequence[Callable[[Slots], None]]] = (
+    _closes, _drawdowns, _growth, _other_changes, _majority, _highest, _reached, _since, _moved_more, _times, _rates,
+    _ratios, _absolute,
+)  # fmt: skip
+"""What is done to a clause before its conditions are read, in this order."""

@@ -5,11 +5,11 @@ from typing import Final, Literal
 
 from msgspec import structs
 
-from service.ask.parser.found import OPPOSITE, FoundCondition, measure_of, test_of
+from service.ask import query as q
+from service.ask.parser.condition_tree import OPPOSITE, FoundCondition, measure_of, test_of
 from service.ask.parser.lexicon import State
 from service.ask.parser.slots import Slots
 from service.ask.parser.windows import BOTH_FRAMES, FRAMES, TREND_FRAMES, span_of
-from service.ask.query import All, Between, Changed, Comparator, Condition, Measure, Not, Span, Test, Window
 
 _NEAR: Final = 7
 
@@ -44,20 +44,20 @@ def moved_between(slots: Slots, at: int, number: int, begin: int) -> FoundCondit
     used = set(range(begin, last + 1))
     low, high = sorted((number, last), key=lambda place: abs(slots.chunks[place].value.value))
     least, most = moved_by(slots, at, "ge", low, used), moved_by(slots, at, "le", high, used)
-    return least._replace(condition=All((least.condition, most.condition)))
+    return least._replace(condition=q.All((least.condition, most.condition)))
 
 
-def moved_by(slots: Slots, at: int, op: Comparator, number: int, used: set[int]) -> FoundCondition:
+def moved_by(slots: Slots, at: int, op: q.Comparator, number: int, used: set[int]) -> FoundCondition:
     """A direction with a size: "down more than 5 % this week", "more than 5 % up"."""
     size = abs(slots.chunks[number].value.value)
     falls = slots.as_(at, "direction") < 0
     to = slots.past(max(used | {at}) + 1)
     over, place = _span_beside(slots, at, to)
-    test = Test(Measure("change", over=over), OPPOSITE[op] if falls else op, -size if falls else size)
+    test = q.Test(q.Measure("change", over=over), OPPOSITE[op] if falls else op, -size if falls else size)
     return FoundCondition(test, frozenset(used | {at} | ({place} if place is not None else set())))
 
 
-def _span_beside(slots: Slots, at: int, to: int) -> tuple[Span | None, int | None]:
+def _span_beside(slots: Slots, at: int, to: int) -> tuple[q.Span | None, int | None]:
     """The span behind a direction or just before it, and its chunk."""
     place = next((place for place in (to, at - 1) if slots.kind(place) in {"time", "frame"}), None)
     if place is None:
@@ -80,15 +80,15 @@ def _trends(slots: Slots, at: int, direction: int) -> FoundCondition | None:
     return FoundCondition(trends(direction), frozenset(range(at, max(frames) + 1)))
 
 
-def trends(direction: int) -> Condition:
+def trends(direction: int) -> q.Condition:
     """Both trends in one direction."""
-    return All(tuple(trend(direction, frame) for frame in TREND_FRAMES))
+    return q.All(tuple(trend(direction, frame) for frame in TREND_FRAMES))
 
 
-def trend(direction: int, frame: str | None) -> Test:
+def trend(direction: int, frame: str | None) -> q.Test:
     """A trend in a direction."""
     known: Literal["daily", "weekly"] | None = "daily" if frame == "daily" else "weekly" if frame == "weekly" else None
-    return Test(Measure("trend", frame=known), "eq", "UP" if direction > 0 else "DOWN")
+    return q.Test(q.Measure("trend", frame=known), "eq", "UP" if direction > 0 else "DOWN")
 
 
 def _trend_behind(slots: Slots, at: int, direction: int) -> FoundCondition | None:
@@ -115,13 +115,13 @@ def _over(slots: Slots, at: int, direction: int, to: int) -> FoundCondition:
             for behind, span in more_spans(slots, place + 1):
                 spans.append(span)
                 used.add(behind)
-    tests = tuple(Test(Measure("change", over=span), "gt" if direction > 0 else "lt", 0.0) for span in spans)
-    return FoundCondition(tests[0] if len(tests) == 1 else All(tests), frozenset(used))
+    tests = tuple(q.Test(q.Measure("change", over=span), "gt" if direction > 0 else "lt", 0.0) for span in spans)
+    return FoundCondition(tests[0] if len(tests) == 1 else q.All(tests), frozenset(used))
 
 
-def more_spans(slots: Slots, at: int) -> list[tuple[int, Span]]:
+def more_spans(slots: Slots, at: int) -> list[tuple[int, q.Span]]:
     """Further spans in a row, up to one that belongs to a measure behind it."""
-    found: list[tuple[int, Span]] = []
+    found: list[tuple[int, q.Span]] = []
     while slots.kind(at) in {"and", "filler", "time"}:
         if slots.kind(at) == "time":
             span = span_of(slots.chunks[at].value)
@@ -152,7 +152,7 @@ def paying(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCond
     other = _past_filler(slots, verb + 1)
     if slots.kind(other) == "compare" or slots.kind(other) == "number":
         return None  # "longs pay above 20 %": the sign and the size of one rate
-    test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
+    test = q.Test(q.Measure("funding"), "gt" if side == "long" else "lt", 0.0)
     screens = not any(chunk.kind in {"coin", "asset", "number"} or chunk.has("super") for chunk in slots.chunks)
     if screens and slots.kind(other) != "side":
         return FoundCondition(test, frozenset({at, verb}))  # "coins where shorts pay"
@@ -184,15 +184,15 @@ def framed(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCond
     if direction is None or slots.kind(to + 1) in {"compare", "number"}:
         return None
     condition = trends(direction) if both else trend(direction, frame)
-    return FoundCondition(Not(condition) if negated else condition, frozenset(used | {to}))
+    return FoundCondition(q.Not(condition) if negated else condition, frozenset(used | {to}))
 
 
-def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
+def named_state(slots: Slots, measure: q.Measure, at: int) -> tuple[q.Condition, set[int]] | None:
     """The state that a measure is said to be in: "trend is up", "verdict neutral", "confidence high"."""
     state: State | None = slots.as_(at, "state")
     direction = slots.as_(at, "direction")
     if measure.name == "confidence" and slots.word(at) in _LEVELS:
-        return Test(measure, "eq", slots.word(at)), {at}
+        return q.Test(measure, "eq", slots.word(at)), {at}
     if measure.name == "trend" and direction is not None:
         return trend(direction, measure.frame), {at}
     if state is None or measure.name not in STATES | {"score"}:
@@ -200,8 +200,8 @@ def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set
     if measure.name == "trend" and state.value in {"bull", "bear"}:
         return trend(1 if state.value == "bull" else -1, measure.frame), {at}
     if state.value == "neutral" and measure.name in _WITH_NEUTRAL:
-        return Test(measure, "eq", "neutral"), {at}
-    return Test(structs.replace(measure, name=state.measure), state.op, state.value), {at}
+        return q.Test(measure, "eq", "neutral"), {at}
+    return q.Test(structs.replace(measure, name=state.measure), state.op, state.value), {at}
 
 
 def more_confidence(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -216,7 +216,7 @@ def more_confidence(slots: Slots, at: int, before: Sequence[FoundCondition]) -> 
     else:
         joined = earlier is not None and earlier.measure.name == "confidence"
         joined = joined and slots.are(range(before[-1].end, at), "or", "filler")
-    return FoundCondition(Test(Measure("confidence"), "eq", slots.word(at)), frozenset({at})) if joined else None
+    return FoundCondition(q.Test(q.Measure("confidence"), "eq", slots.word(at)), frozenset({at})) if joined else None
 
 
 def in_state(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -224,9 +224,9 @@ def in_state(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     state: State | None = slots.as_(at, "state")
     if state is None:
         return None
-    measure = Measure(state.measure, frame=state.frame)
-    behind: Measure | None = slots.as_(slots.past(at + 1), "measure")
-    if state.value in {"bull", "bear"} and behind == Measure("trend"):
+    measure = q.Measure(state.measure, frame=state.frame)
+    behind: q.Measure | None = slots.as_(slots.past(at + 1), "measure")
+    if state.value in {"bull", "bear"} and behind == q.Measure("trend"):
         return FoundCondition(trend(1 if state.value == "bull" else -1, None), frozenset({at, slots.past(at + 1)}))
     if state.measure == "trend" and (both := _both_frames(slots, at, state)) is not None:
         return both
@@ -234,24 +234,24 @@ def in_state(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     measure, used = _measure_behind(slots, at, state, measure, used)
     earlier = measure_of(before[-1].condition) if before else None
     alone = max(used) == at and slots.as_(slots.past(at + 1), "measure") is None
-    if measure == Measure("verdict") and state.value == "neutral" and earlier is not None and alone:
-        measure = Measure(earlier.name) if earlier.name in {"regime", "sentiment"} else measure
+    if measure == q.Measure("verdict") and state.value == "neutral" and earlier is not None and alone:
+        measure = q.Measure(earlier.name) if earlier.name in {"regime", "sentiment"} else measure
     turned = [place for place in range(max(0, at - _TURN_REACH), at) if slots.turns(place)]
     span = slots.past(max(used) + 1)
-    if turned and slots.kind(span) == "time" and isinstance(slots.chunks[span].value, Window | Between):
+    if turned and slots.kind(span) == "time" and isinstance(slots.chunks[span].value, q.Window | q.Between):
         return FoundCondition(
-            Changed(measure, state.value, slots.chunks[span].value), frozenset(used | {turned[0], span})
+            q.Changed(measure, state.value, slots.chunks[span].value), frozenset(used | {turned[0], span})
         )
     if turned and slots.kind(span) == "time":
         return None  # "entered an uptrend yesterday"
-    return FoundCondition(Test(measure, state.op, state.value), frozenset(used))
+    return FoundCondition(q.Test(measure, state.op, state.value), frozenset(used))
 
 
 def _both_frames(slots: Slots, at: int, state: State) -> FoundCondition | None:
     """A state of both trends: "in a daily and weekly uptrend"."""
     frames = frames_before(slots, at, state.frame)
-    both = tuple(Test(Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
-    return FoundCondition(All(both), frozenset(frames | {at})) if frames else None
+    both = tuple(q.Test(q.Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
+    return FoundCondition(q.All(both), frozenset(frames | {at})) if frames else None
 
 
 def frames_before(slots: Slots, at: int, also: str | None = None) -> set[int]:
@@ -263,7 +263,7 @@ def frames_before(slots: Slots, at: int, also: str | None = None) -> set[int]:
     return set(range(frames[0], at)) if said in ({BOTH_FRAMES}, set(TREND_FRAMES)) else set()
 
 
-def _framed_state(slots: Slots, at: int, measure: Measure) -> tuple[Measure, set[int]]:
+def _framed_state(slots: Slots, at: int, measure: q.Measure) -> tuple[q.Measure, set[int]]:
     """A trend with the frame beside it."""
     for beside in (at - 1, at + 1, at - 2):
         frame = slots.chunks[beside].value if slots.kind(beside) == "frame" else None
@@ -272,14 +272,16 @@ def _framed_state(slots: Slots, at: int, measure: Measure) -> tuple[Measure, set
     return measure, {at}
 
 
-def _measure_behind(slots: Slots, at: int, state: State, measure: Measure, used: set[int]) -> tuple[Measure, set[int]]:
+def _measure_behind(
+    slots: Slots, at: int, state: State, measure: q.Measure, used: set[int]
+) -> tuple[q.Measure, set[int]]:
     """A state with its measure behind it: "risk-off regime", "neutral sentiment"."""
     after = slots.past(at + 1)
-    named: Measure | None = slots.as_(after, "measure")
+    named: q.Measure | None = slots.as_(after, "measure")
     if named is None:
         return measure, used
     if named.name == state.measure:
         return measure, used | {after}
     if state.value == "neutral" and named.name in STATES:
-        return Measure(named.name), used | {after}
+        return q.Measure(named.name), used | {after}
     return measure, used

@@ -1,17 +1,19 @@
 """Superlatives: "the top 5 by volume", "the highest of both", "its worst day". Pure."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import PAIR, test_of
+from service.ask import query as q
+from service.ask.parser.condition_tree import PAIR, test_of
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
-from service.ask.parser.windows import over_span
-from service.ask.query import Compare, Extreme, Measure, Operation, Query, Rank, Value, Window
+from service.ask.parser.windows import A_DAY, over_span
 
 GROWING: Final = frozenset({"volume", "open_interest", "market_cap", "funding", "volatility", "score"})
+_IN_A_DAY: Final = re.compile(r"\b(?:day|daily|24h)\b")
 _PLURAL: Final = 5
 """How many are told where several are asked for without a number."""
 
@@ -24,7 +26,7 @@ _SAID: Final = {"the two": 2, "the three": 3}
 
 _SPANS: Final = {"week": 7, "month": 30, "year": 365}
 _PLACES: Final = frozenset(
-    {"place", "places", "position", "positions", "ranks", "ranked", "rank", "spot", "spots", "from"}
+    {"place", "places", "position", "positions", "ranks", "ranked", "rank", "spot", "spots", "from", "numbers"}
 )
 _RANKED: Final = frozenset({"rank", "ranks", "ranked", "from"})
 _TO: Final = frozenset({"to", "through", "thru", "until"})
@@ -32,7 +34,7 @@ _TO: Final = frozenset({"to", "through", "thru", "until"})
 _ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
 
 
-def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | None) -> Operation:
+def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | None) -> q.Operation:
     """What a superlative asks for.
 
     Args:
@@ -42,7 +44,7 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     """
     first = superlatives[0]
     if _is_unclear(slots, first, things):
-        return Value()
+        return q.Value()
     value = _meant(slots, superlatives)
     if things != 1:
         value = _of_span(slots, superlatives, value)
@@ -57,7 +59,7 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         slots.used |= {at for at in ordered if slots.kind(at + 1) == "number"}  # "the first ten"
         skip, limit = read_places(slots) or (0, _limit(slots, value))
         slots.take_asks("rank", "list")
-        return Rank(value.direction, limit, skip)
+        return q.Rank(value.direction, limit, skip)
     return _of_things(slots, first, value, things)
 
 
@@ -69,12 +71,15 @@ def _is_unclear(slots: Slots, first: int, things: int | None) -> bool:
         return True  # "is it better?", "higher than the others": than what is not said
     if said.plural and things == 1 and slots.is_question():
         return True  # "is it among the best performers?"
+    spans = [chunk.value for chunk in slots.chunks if chunk.kind == "time"]
+    if things is None and _IN_A_DAY.search(slots.word(first)) and any(span not in A_DAY for span in spans):
+        return True  # "the biggest one-day gain of any L1 this month"
     if slots.word(first) in {"more", "fewer", "less"} and things is None and slots.first("measure") is None:
         return True  # "more up or down?"
     return _of_growth(slots, first)  # "whose funding rose the most": only the price's change is known
 
 
-def _of_things(slots: Slots, first: int, value: Super, things: int) -> Operation:
+def _of_things(slots: Slots, first: int, value: Super, things: int) -> q.Operation:
     """The extreme of one thing, or the first of several."""
     days = slots.free(lambda chunk: chunk.kind == "word" and chunk.value.lower() in {"day", "days"})
     if days:
@@ -85,12 +90,12 @@ def _of_things(slots: Slots, first: int, value: Super, things: int) -> Operation
         if value.measure is not None:
             slots.used |= set(slots.measures("price"))
             slots.imply(first, value.measure)
-        return Extreme("max" if value.direction == "most" else "min")
+        return q.Extreme("max" if value.direction == "most" else "min")
     if value.measure is not None:
         slots.imply(first, value.measure)
     slots.take_asks("compare", "list", "difference")
     slots.take("or")
-    return Compare(value.direction)
+    return q.Compare(value.direction)
 
 
 def read_places(slots: Slots) -> tuple[int, int] | None:
@@ -122,7 +127,7 @@ def _of_span(slots: Slots, superlatives: Sequence[int], value: Super) -> Super:
     if not said or value.measure not in {None, "change"}:
         return value
     count = _SPANS[slots.word(said[0])]
-    span = Window(count, "d", f"{count} days")
+    span = q.Window(count, "d", f"{count} days")
     slots.put_value(said[0], "time", span)
     return structs.replace(value, measure="change")
 
@@ -150,7 +155,7 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
         slots.used.add(after)
     for later in superlatives[1:]:
         other: Super = slots.as_(later, "super")
-        beside = slots.are(range(first + 1, later), "number", "filler")
+        beside = slots.are(range(first + 1, later), "number", "filler", "category", "set", "time")
         if value.measure is None and other.measure is not None and beside:
             if value.direction == "least" and other.direction == "most":
                 if not slots.word(later).endswith("performers"):
@@ -160,7 +165,7 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
             slots.used.add(later)
         elif value.measure is None and other.measure is not None and slots.are(range(first + 1, later), "and"):
             value = structs.replace(value, measure=other.measure)  # "best and worst day"
-        elif other.direction == value.direction or later + 1 in signs:
+        elif other.measure in {None, value.measure} and (other.direction == value.direction or later + 1 in signs):
             slots.used.add(later)
     return value
 
@@ -175,7 +180,7 @@ def _of_growth(slots: Slots, first: int) -> bool:
         for at in slots.free(lambda chunk: chunk.has("measure"))
         if (one := slots.measure(at)) and one.name in GROWING
     ]
-    change_in = any(slots.word(at - 1) == "in" and slots.as_(at - 2, "measure") == Measure("change") for at in others)
+    change_in = any(slots.word(at - 1) == "in" and slots.as_(at - 2, "measure") == q.Measure("change") for at in others)
     return bool(others) and (verb or grows or change_in)
 
 
@@ -191,16 +196,17 @@ def _limit(slots: Slots, value: Super) -> int:
     said = (
         _SAID[words]
         for at, words in enumerate(slots.words)
-        if words in _SAID and (slots.kind(at + 1) in _SETS or slots.word(at + 1) == "with")
+        if words in _SAID
+        and (slots.kind(at + 1) in _SETS or slots.word(at + 1) == "with" or slots.has(at + 1, "super"))
     )
     return slots.limit(0) or next(said, default)
 
 
-def beating(slots: Slots, query: Query) -> Query:
+def beating(slots: Slots, query: q.Query) -> q.Query:
     """Coins that beat another one the most do so over the window of the ranking."""
     del slots
     test = test_of(query.where)
-    over = query.measures[0].over if isinstance(query.operation, Rank) else None
+    over = query.measures[0].over if isinstance(query.operation, q.Rank) else None
     return (
         query if test is None or not test.coin or over is None else structs.replace(query, where=over_span(test, over))
     )

@@ -11,8 +11,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, FoundTime, first_ms, since_or_day, span
-from service.ask.parser.numbers import number_at
-from service.ask.parser.tokens import Token
+from service.ask.parser.tokens import Token, number_at
 from service.ask.query import At, Between, Now, Unit, Window
 from service.clock import DAY_MS, HOUR_MS, iso
 
@@ -44,7 +43,7 @@ _ALL_TIME: Final = (
     "all time", "ever", "since listing", "since launch", "since inception", "on record", "in history", "of all time",
     "all recorded history", "since it was listed", "since listed", "since it got listed", "since its listing",
     "since it launched", "since it started trading", "since the listing", "since the beginning",
-    "since you have data", "since data begins",
+    "since you have data", "in all the history you hold", "all the history you hold", "since data begins",
     "in your history", "recorded history", "full history", "whole history", "entire history", "all the data",
     "since the start of the data", "in the recorded history", "since records began",
 )  # fmt: skip
@@ -64,7 +63,10 @@ _STARTS: Final = (
     "the start of the", "the start of this", "the start of", "the beginning of the", "beginning of the",
     "start of the", "start of this", "start of",
 )  # fmt: skip
-_DAY_OF: Final = ("utc day of", "calendar day of", "day of", "utc day", "calendar day", "calendar year", "calendar")
+_DAY_OF: Final = (
+    "all of", "the whole of", "utc day of", "calendar day of", "day of", "utc day", "calendar day", "calendar year",
+    "calendar",
+)  # fmt: skip
 """Words before a day or year that change nothing."""
 
 _MONDAY_TO: Final = ("monday to sunday", "monday through sunday", "mon to sun", "monday until sunday")
@@ -227,6 +229,7 @@ class _Reader:
             return self._units("month" if months else compact[2], int(compact[1])), at + 1
         if self._word(at) == "a" and self._word(at + 1) in {"couple", "few"}:
             at += 1
+        at += self._word(at) == "a" and self._word(at + 1)[:1].isdigit()  # "over a 60-day horizon"
         if self._word(at) in {"couple", "few"}:
             unit_at = at + (2 if self._word(at + 1) == "of" else 1)
             count = 2 if self._word(at) == "couple" else 3

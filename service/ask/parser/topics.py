@@ -7,8 +7,7 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.measures import read_measures
-from service.ask.parser.slots import Slots
-from service.ask.parser.subjects import read_subject
+from service.ask.parser.slots import Slots, read_subject
 from service.ask.query import Now, Query, Route, Subject
 
 _TYPES: Final[Mapping[str, Sequence[str]]] = {

@@ -1,17 +1,17 @@
 """Conditions, three-valued: true, false, or unknown where a value is not known."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final
 
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES
-from service.ask.planner.reading import MARKET, Reading
-from service.ask.planner.result import Refused, Scalar, Values, text
-from service.ask.planner.spans import days_of
+from service.ask.planner.bars import days_of
+from service.ask.planner.data_reader import MARKET, DataReader
+from service.ask.planner.result import Refused, Scalar, Values
 from service.ask.planner.values import values_of
-from service.ask.query import Any_, Changed, Condition, Measure, Not, Ranked, Test, Time
+from service.ask.query import All, Any_, Changed, Condition, Measure, Not, Ranked, Test, Time, Window
 from service.clock import DAY_MS
 from service.table.daily import DayStates
 
@@ -20,6 +20,7 @@ Truth = bool | None
 
 _COMPARE: Final[Mapping[str, Callable[[Any, Any], bool]]] = {"lt": lt, "le": le, "gt": gt, "ge": ge, "eq": eq, "ne": ne}
 
+_MOVES: Final = (Measure("change"), Measure("change", Window(24, "h", "24 hours")))
 _STATES: Final[Mapping[str, Callable[[DayStates], str | None]]] = {
     "trend": lambda day: day.trend_daily,
     "regime": lambda day: day.regime,
@@ -32,7 +33,7 @@ def state_of_day(measure: Measure) -> Callable[[DayStates], str | None] | None:
     return (lambda day: day.trend_weekly) if measure.frame == "weekly" else _STATES.get(measure.name)
 
 
-async def truths(reading: Reading, condition: Condition, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
+async def truths(reading: DataReader, condition: Condition, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
     """Whether a condition holds for each thing.
 
     Raises:
@@ -45,27 +46,36 @@ async def truths(reading: Reading, condition: Condition, time: Time, ids: Sequen
         return await _changed(reading, condition, ids)
     if isinstance(condition, Ranked):
         return await _ranked(reading, condition, time, ids)
+    items = (condition.item,) if isinstance(condition, Not) else condition.items
+    parts = [await truths(reading, item, time, ids) for item in items]
+    return {symbol: joined(condition, [part[symbol] for part in parts]) for symbol in ids}
+
+
+def joined(condition: Not | All | Any_, parts: Sequence[Truth]) -> Truth:
+    """What follows from the truth of a condition's items: one decides, or all are known."""
     if isinstance(condition, Not):
-        found = await truths(reading, condition.item, time, ids)
-        return {symbol: None if value is None else not value for symbol, value in found.items()}
-    parts = [await truths(reading, item, time, ids) for item in condition.items]
+        return None if parts[0] is None else not parts[0]
     decisive = isinstance(condition, Any_)
-    return {symbol: _joined([part[symbol] for part in parts], decisive=decisive) for symbol in ids}
+    if decisive in parts:
+        return decisive
+    return None if None in parts else not decisive
 
 
 def measures_in(condition: Condition | None) -> list[Measure]:
     """The measures that a condition looks at, in its order, each once."""
-    if condition is None:
-        return []
+    return [*dict.fromkeys(_measures(condition))] if condition is not None else []
+
+
+def _measures(condition: Condition) -> Iterable[Measure]:
     if isinstance(condition, Test):
-        found = [condition.measure, *([condition.to] if condition.to else [])]
+        yield condition.measure
+        if condition.to:
+            yield condition.to
     elif isinstance(condition, Changed | Ranked):
-        found = [condition.measure]
-    elif isinstance(condition, Not):
-        found = measures_in(condition.item)
+        yield condition.measure
     else:
-        found = [measure for item in condition.items for measure in measures_in(item)]
-    return [*dict.fromkeys(found)]
+        for item in (condition.item,) if isinstance(condition, Not) else condition.items:
+            yield from _measures(item)
 
 
 def holds(measure: Measure, op: str, value: Scalar, bound: Scalar) -> Truth:
@@ -79,20 +89,14 @@ def holds(measure: Measure, op: str, value: Scalar, bound: Scalar) -> Truth:
             return _COMPARE[op](one, other)
         return _COMPARE[op](places[one], places[other]) if one in places and other in places else None
     if isinstance(value, str) or isinstance(bound, str):
-        raise Refused("not-comparable", label=text(label_of(measure)))
+        raise Refused("not-comparable", label=label_of(measure))
     return _COMPARE[op](value, bound)
 
 
-def _joined(values: Sequence[Truth], *, decisive: bool) -> Truth:
-    if decisive in values:
-        return decisive
-    return None if None in values else not decisive
-
-
-async def _test(reading: Reading, test: Test, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
-    row = MEASURES[test.measure.name]
+async def _test(reading: DataReader, test: Test, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
+    of_market = MEASURES[test.measure.name].market
     # A condition on the market is the same for every coin.
-    of = [MARKET] if row.market else list(ids)
+    of = [MARKET] if of_market else list(ids)
     values = await values_of(reading, test.measure, time, of)
     bounds: Values = dict.fromkeys(of, test.value)
     if test.to is not None:
@@ -104,14 +108,14 @@ async def _test(reading: Reading, test: Test, time: Time, ids: Sequence[str]) ->
         known = [value for value in added.values() if isinstance(value, int | float)]
         reading.left_out.update(dict.fromkeys(id_ for id_, value in added.items() if value is None))
         bounds = dict.fromkeys(of, sum(known) if known else None)
-    found = {symbol: holds(test.measure, test.op, values[symbol], bounds[symbol]) for symbol in of}
-    return dict.fromkeys(ids, found[MARKET]) if row.market else found
+    found = {id_: holds(test.measure, test.op, values[id_], bounds[id_]) for id_ in of}
+    return dict.fromkeys(ids, found[MARKET]) if of_market else found
 
 
-async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> dict[str, Truth]:
+async def _changed(reading: DataReader, condition: Changed, ids: Sequence[str]) -> dict[str, Truth]:
     state = state_of_day(condition.measure)
-    if state is None or list(ids) == [MARKET] or not reading.others.isdisjoint(ids):
-        raise Refused("no-changes", label=text(label_of(condition.measure)))
+    if state is None or list(ids) == [MARKET] or reading.has_others(ids):
+        raise Refused("no-changes", label=label_of(condition.measure))
     daily, span = await reading.daily(), days_of(condition.within, reading.now_ms)
     wanted = None if condition.to is None else condition.to.lower()
 
@@ -121,16 +125,18 @@ async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> 
         known = [(day.day_ms + DAY_MS, found) for day in days if (found := state(day)) is not None]
         if len(known) < 2:  # noqa: PLR2004 - one state shows no change
             return None
-        return any(
+        if any(
             now != before and at_ms >= span.start_ms and wanted in {None, now.lower()}
             for (_, before), (at_ms, now) in pairwise(known)
-        )
+        ):
+            return True
+        return None if known[0][0] >= span.start_ms and wanted == known[0][1].lower() else False
 
     return {symbol: changed(symbol) for symbol in ids}
 
 
-async def _ranked(reading: Reading, condition: Ranked, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
-    of_all = reading.others.isdisjoint(ids) and not condition.own
+async def _ranked(reading: DataReader, condition: Ranked, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
+    of_all = not (reading.has_others(ids) or condition.own)
     everything = reading.coins() if of_all else set(ids)
     values = await values_of(reading, condition.measure, time, sorted(everything.union(ids)))
     order = ordered(values, condition.measure, most=condition.direction == "most")
@@ -151,3 +157,22 @@ def placed(measure: Measure, value: Scalar) -> float:
         return float(value or 0)
     states = MEASURES[measure.name].states
     return float(-states.index(value) if value in states else -len(states))
+
+
+def trend_meant(where: Condition | None) -> Test | None:
+    """The trend that "up" or "down" may also mean where no window is named."""
+    if not isinstance(where, Test) or where.measure not in _MOVES or where.value != 0.0:
+        return None
+    return Test(Measure("trend"), "eq", "UP" if where.op == "gt" else "DOWN")
+
+
+def first_bound(where: Condition | None) -> Test | None:
+    """The first bound where nothing but bounds of numbers are the conditions, all at the query's time."""
+    items = where.items if isinstance(where, All) else (where,)
+    bounds = [one for one in items if isinstance(one, Test) and _is_bound(one)]
+    return bounds[0] if len(bounds) == len(items) else None
+
+
+def _is_bound(test: Test) -> bool:
+    of_coins = test.at is None and not MEASURES[test.measure.name].market
+    return of_coins and test.op not in {"eq", "ne"} and not isinstance(test.value, str)

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from service.ask.describe import label_of, number
+from service.ask.describe import number
 from service.ask.measure_table import Unit
-from service.ask.planner.asked import Asked
-from service.ask.planner.bars import price_at
-from service.ask.planner.reading import Reading
-from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text, usd
-from service.ask.planner.spans import instant_of, interval_of
-from service.ask.planner.values import unit_of, values_of
+from service.ask.planner.bars import instant_of, interval_of, price_at
+from service.ask.planner.data_reader import DataReader
+from service.ask.planner.query_context import QueryContext, carry_figures
+from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, date, found, percent, usd
+from service.ask.planner.values import column_of, values_of
 from service.ask.query import Between, Convert, Holding, Measure, Now, Portfolio, Profit, Ratio, Time, ValueOf, Window
 from service.clock import DAY_MS
 
@@ -18,176 +17,133 @@ _DOLLAR: Final = "USD"
 _PRICE: Final = Measure("price")
 
 
-async def _prices(reading: Reading, units: Sequence[str], time: Time) -> dict[str, float]:
+async def _prices(reading: DataReader, units: Sequence[str], time: Time) -> dict[str, float]:
     """USD per unit; 1 for dollars.
 
     Raises:
         Refused: Where a price is not known.
     """
     coins = [unit for unit in dict.fromkeys(units) if unit != _DOLLAR]
-    found = await values_of(reading, _PRICE, time, coins) if coins else {}
     prices = {_DOLLAR: 1.0}
-    for coin, price in found.items():
+    for coin, price in (await values_of(reading, _PRICE, time, coins)).items() if coins else ():
         if not isinstance(price, int | float) or price <= 0:
-            raise Refused("unknown-value", subject=text(coin), label=text("price"))
+            raise Refused("unknown-value", subject=coin, label="price")
         prices[coin] = float(price)
     return prices
 
 
-def _held(holding: Holding, asked: Asked) -> Figure:
+def _held(holding: Holding, asked: QueryContext) -> Figure | str:
     if holding.unit == _DOLLAR:
         return usd(holding.amount)
-    return text(f"{number(holding.amount)} {asked.name(holding.unit)}")
+    return f"{number(holding.amount)} {asked.name(holding.unit)}"
 
 
-async def convert(asked: Asked, operation: Convert) -> Found:
+def _name(asked: QueryContext, unit: str) -> str:
+    return unit if unit == _DOLLAR else asked.name(unit)
+
+
+async def convert(asked: QueryContext, operation: Convert) -> Result:
     """What an amount is worth in other units, at prices of the query's time, before any cost."""
     holding, into = operation.holding, operation.into or (_DOLLAR,)
     prices = await _prices(asked.reading, [holding.unit, *into], asked.query.time)
     worth = holding.amount * prices[holding.unit]
     rows = [Row(_name(asked, unit), (worth / prices[unit],)) for unit in into]
-    first = usd(worth) if into[0] == _DOLLAR else Figure(rows[0].values[0], Unit.AMOUNT)
-    figures = {
-        "holding": _held(holding, asked),
-        "value": first,
-        "unit": text("" if into[0] == _DOLLAR else f" {rows[0].subject}"),
-        "worth": usd(worth) if _DOLLAR not in {into[0], holding.unit} else text(""),
-        "when": asked.when,
-        "verb": asked.verb,
-    }
-    columns = [Column("amount", Unit.AMOUNT)]
-    return Found(kind="convert", figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
+    in_dollars = into[0] == _DOLLAR
+    return found(
+        "convert",
+        {
+            "holding": _held(holding, asked),
+            "value": usd(worth) if in_dollars else Figure(rows[0].values[0], Unit.AMOUNT),
+            "unit": "" if in_dollars else f" {rows[0].subject}",
+            "worth": "" if _DOLLAR in {into[0], holding.unit} else usd(worth),
+            "when": asked.when,
+            "verb": asked.verb,
+        },
+        columns=[Column("amount", Unit.AMOUNT)],
+        rows=rows,
+    )
 
 
-async def ratio(asked: Asked, _: Ratio) -> Found:
+async def ratio(asked: QueryContext, _: Ratio) -> Result:
     """The first measure of the first thing divided by that of the second."""
     if len(asked.ids) < 2:  # noqa: PLR2004 - of two
         raise Refused("no-pair")
-    one, other = asked.ids[:2]
-    measure = (asked.main() or [_PRICE])[0]
-    values = await asked.values(measure, [one, other])
+    (one, other), measure = asked.ids[:2], (asked.main() or [_PRICE])[0]
+    values, column = await asked.values(measure, [one, other]), column_of(measure)
     top, bottom = values[one], values[other]
     if not isinstance(top, int | float) or not isinstance(bottom, int | float) or not bottom:
-        names = f"{asked.name(one)} or {asked.name(other)}"
-        raise Refused("unknown-value", subject=text(names), label=text(label_of(measure)))
-    figures = {
-        "subject": text(asked.name(one)),
-        "other": text(asked.name(other)),
-        "label": text(label_of(measure)),
-        "value": Figure(top / bottom, Unit.AMOUNT),
-        "own": Figure(top, unit_of(measure)),
-        "base": Figure(bottom, unit_of(measure)),
-        "when": asked.when,
-        "verb": asked.verb,
-    }
-    return Found(kind="ratio", figures=figures)
+        raise Refused("unknown-value", subject=f"{asked.name(one)} or {asked.name(other)}", label=column.label)
+    return found(
+        "ratio",
+        {
+            "subject": asked.name(one),
+            "other": asked.name(other),
+            "label": column.label,
+            "value": Figure(top / bottom, Unit.AMOUNT),
+            "own": Figure(top, column.unit),
+            "base": Figure(bottom, column.unit),
+            "when": asked.when,
+            "verb": asked.verb,
+        },
+    )
 
 
-async def value_of(asked: Asked, operation: ValueOf) -> Found:
+async def value_of(asked: QueryContext, operation: ValueOf) -> Result:
     """What holdings are worth together, or what funding would pay or cost a position of that size."""
-    prices = await _prices(asked.reading, [holding.unit for holding in operation.holdings], asked.query.time)
-    worths = [holding.amount * prices[holding.unit] for holding in operation.holdings]
-    carries = [measure for measure in asked.query.measures if measure.name == "carry"]
-    if carries:
-        return await _carry(asked, carries[0], operation.holdings[0], worths[0])
-    columns = [Column("amount", Unit.AMOUNT), Column("price", Unit.USD), Column("value", Unit.USD)]
-    columns += [Column("share", Unit.SHARE)]
+    holdings = operation.holdings
+    prices = await _prices(asked.reading, [holding.unit for holding in holdings], asked.query.time)
+    worths = [holding.amount * prices[holding.unit] for holding in holdings]
+    carry = next((measure for measure in asked.query.measures if measure.name == "carry"), None)
+    if carry is not None:
+        return await _carry(asked, carry, holdings[0], worths[0])
     total = sum(worths)
     if not total:
         raise Refused("no-amount")
-    parts = sorted(zip(worths, operation.holdings, strict=True), key=lambda part: -part[0])
+    parts = sorted(zip(worths, holdings, strict=True), key=lambda part: -part[0])
+    units = {"amount": Unit.AMOUNT, "price": Unit.USD, "value": Unit.USD, "share": Unit.SHARE}
     rows = [
         Row(_name(asked, holding.unit), (holding.amount, prices[holding.unit], worth, worth / total * 100))
         for worth, holding in parts
     ]
-    figures = {"value": usd(total), "when": asked.when, "verb": asked.verb, "winner": text(rows[0].subject)}
-    figures["share"] = Figure(rows[0].values[-1], Unit.SHARE)
-    figures["holding"] = text(", ".join(str(_held(holding, asked).value) for holding in operation.holdings[:1]))
-    kind = "worth_one" if len(rows) == 1 else "worth"
-    return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else len(rows))
-
-
-def _name(asked: Asked, unit: str) -> str:
-    return unit if unit == _DOLLAR else asked.name(unit)
-
-
-async def _carry(asked: Asked, measure: Measure, holding: Holding, worth: float) -> Found:
-    sides: list[Literal["long", "short"]] = [measure.side] if measure.side else ["long", "short"]
-    rows, columns = [], [Column("funding received", Unit.USD_CHANGE)]
-    for side in sides:
-        own = Measure("carry", measure.over, side=side, notional=worth)
-        values = await values_of(asked.reading, own, Now(), [holding.unit])
-        rows.append(Row(side, (values[holding.unit],)))
-    if rows[0].values[0] is None:
-        raise Refused("unknown-value", subject=text(holding.unit), label=text("funding"))
-    figures = {
-        "holding": _held(holding, asked),
-        "worth": usd(worth),
-        "side": text(sides[0]),
-        "value": Figure(rows[0].values[0], Unit.USD_CHANGE),
-        "over": text(measure.over.words if measure.over else "a day"),
-    }
-    return Found(
-        kind="carry", figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 2, notes=["estimate"]
+    one = len(rows) == 1
+    return found(
+        "worth_one" if one else "worth",
+        {
+            "value": usd(total),
+            "when": asked.when,
+            "verb": asked.verb,
+            "subject": rows[0].subject,
+            "share": Figure(rows[0].values[-1], Unit.SHARE),
+            "holding": _held(holdings[0], asked),
+        },
+        columns=[Column(label, unit) for label, unit in units.items()],
+        rows=rows,
+        shown=0 if one else len(rows),
     )
 
 
-async def profit(asked: Asked, operation: Profit) -> Found:
-    """Profit or loss of a position since its entry, without fees and funding."""
-    if len(asked.ids) != 1:
-        raise Refused("one-coin")
-    coin = asked.ids[0]
-    made = await _made(asked, operation, coin)
-    figures = {
-        "subject": text(asked.name(coin)),
-        "side": text(operation.side),
-        "entry": usd(made.entry),
-        "price": usd(made.price),
-        "percent": Figure(made.percent, Unit.PERCENT),
-        "outcome": text(_outcome(made.percent)),
-        "when": asked.when,
-    }
-    if made.opened_ms is not None:
-        figures["opened"] = date(made.opened_ms)
-    kind = "profit_percent"
-    if made.size is not None:
-        figures["gain"] = Figure(made.gain, Unit.USD_CHANGE)
-        figures["holding"] = _held(operation.holding or Holding(0, _DOLLAR), asked)
-        figures["worth"] = usd(made.size + made.gain)
-        kind = "profit"
-    return Found(kind=kind, figures=figures, notes=["opened", "no_costs"] if "opened" in figures else ["no_costs"])
-
-
-async def portfolio(asked: Asked, operation: Portfolio) -> Found:
-    """Profit or loss of several positions and their total, without fees and funding.
-
-    The worth of a position is what was put into it plus its profit, of a short as well.
-    """
-    made = [await _made(asked, one, coin) for one, coin in zip(operation.positions, asked.ids, strict=True)]
-    columns = [Column("entry", Unit.USD), Column("price", Unit.USD), Column("profit", Unit.USD_CHANGE)]
-    columns += [Column("change", Unit.PERCENT), Column("worth", Unit.USD)]
+async def _carry(asked: QueryContext, measure: Measure, holding: Holding, worth: float) -> Result:
+    sides: list[Literal["long", "short"]] = [measure.side] if measure.side else ["long", "short"]
+    own = [Measure("carry", measure.over, side=side, notional=worth) for side in sides]
     rows = [
-        Row(
-            f"{asked.name(coin)} {one.side}",
-            (own.entry, own.price, own.gain, own.percent, (own.size or 0) + own.gain),
-        )
-        for coin, one, own in zip(asked.ids, operation.positions, made, strict=True)
+        Row(str(one.side), tuple((await values_of(asked.reading, one, Now(), [holding.unit])).values())) for one in own
     ]
-    gain, size = sum(own.gain for own in made), sum(own.size or 0 for own in made)
-    if not size:
-        raise Refused("no-amount")
-    figures = {
-        "outcome": text(_outcome(gain)),
-        "gain": Figure(gain, Unit.USD_CHANGE),
-        "percent": Figure(gain / size * 100, Unit.PERCENT),
-        "worth": usd(size + gain),
-        "when": asked.when,
-    }
-    opened_ms = made[0].opened_ms
-    if opened_ms is not None:
-        figures["opened"] = date(opened_ms)
-    notes = ["no_costs"] if opened_ms is None else ["opened", "no_costs"]
-    return Found(kind="portfolio", figures=figures, columns=columns, rows=rows, shown=len(rows), notes=notes)
+    first = rows[0].values[0]
+    if not isinstance(first, int | float):
+        raise Refused("unknown-value", subject=holding.unit, label="funding")
+    return found(
+        "carry",
+        {
+            **carry_figures(own[0], first),
+            "holding": _held(holding, asked),
+            "worth": usd(worth),
+            "value": Figure(first, Unit.USD_CHANGE),
+        },
+        columns=[Column("funding received", Unit.USD_CHANGE)],
+        rows=rows,
+        shown=0 if len(rows) == 1 else 2,
+        notes=["estimate"],
+    )
 
 
 class _Made(NamedTuple):
@@ -205,29 +161,103 @@ class _Made(NamedTuple):
         return (self.size or 0) * self.percent / 100
 
 
-async def _made(asked: Asked, position: Profit, coin: str) -> _Made:
+async def profit(asked: QueryContext, operation: Profit) -> Result:
+    """Profit or loss of a position since its entry, without fees and funding."""
+    if len(asked.ids) != 1:
+        raise Refused("one-coin")
+    made = await _made(asked, operation, asked.ids[0])
+    figures: Figures = {"amount": Figure(abs(made.percent), Unit.SHARE)}
+    if made.size is not None:
+        figures = {
+            "gain": Figure(made.gain, Unit.USD_CHANGE),
+            "amount": usd(abs(made.gain)),
+            "holding": _held(operation.holding or Holding(0, _DOLLAR), asked),
+            "worth": usd(made.size + made.gain),
+        }
+    opened, notes = _opened(made)
+    return found(
+        "profit" if made.size is not None else "profit_percent",
+        {
+            "subject": asked.name(asked.ids[0]),
+            "side": operation.side,
+            "entry": usd(made.entry),
+            "price": usd(made.price),
+            "percent": percent(made.percent),
+            "outcome": _outcome(made.percent),
+            "when": asked.when,
+            **figures,
+            **opened,
+        },
+        notes=notes,
+    )
+
+
+async def portfolio(asked: QueryContext, operation: Portfolio) -> Result:
+    """Profit or loss of several positions and their total, without fees and funding.
+
+    The worth of a position is what was put into it plus its profit, of a short as well.
+    """
+    made = [await _made(asked, one, coin) for one, coin in zip(operation.positions, asked.ids, strict=True)]
+    units = {
+        "entry": Unit.USD,
+        "price": Unit.USD,
+        "profit": Unit.USD_CHANGE,
+        "change": Unit.PERCENT,
+        "worth": Unit.USD,
+    }
+    rows = [
+        Row(
+            f"{asked.name(coin)} {one.side}",
+            (own.entry, own.price, own.gain, own.percent, (own.size or 0) + own.gain),
+        )
+        for coin, one, own in zip(asked.ids, operation.positions, made, strict=True)
+    ]
+    gain, size = sum(own.gain for own in made), sum(own.size or 0 for own in made)
+    if not size:
+        raise Refused("no-amount")
+    opened, notes = _opened(made[0])
+    return found(
+        "portfolio",
+        {
+            "outcome": _outcome(gain),
+            "gain": Figure(gain, Unit.USD_CHANGE),
+            "amount": usd(abs(gain)),
+            "percent": percent(gain / size * 100),
+            "worth": usd(size + gain),
+            "when": asked.when,
+            **opened,
+        },
+        columns=[Column(label, unit) for label, unit in units.items()],
+        rows=rows,
+        shown=len(rows),
+        notes=notes,
+    )
+
+
+def _opened(made: _Made) -> tuple[Figures, list[str]]:
+    """When a position was opened, and the notes on it."""
+    if made.opened_ms is None:
+        return {}, ["no_costs"]
+    return {"opened": date(made.opened_ms)}, ["opened", "no_costs"]
+
+
+async def _made(asked: QueryContext, position: Profit, coin: str) -> _Made:
     price = (await _prices(asked.reading, [coin], asked.query.time))[coin]
-    entry, opened_ms = position.entry_price, None
+    entry, opened_ms, holding = position.entry_price, None, position.holding
     if not entry:
         entry, opened_ms = await _entry(asked, position, coin)
+    if holding is not None and holding.unit not in {_DOLLAR, coin}:
+        raise Refused("one-coin")
+    size = None if holding is None else holding.amount * (1 if holding.unit == _DOLLAR else entry)
     sign = -1 if position.side == "short" else 1
-    return _Made(entry, price, sign * (price / entry - 1) * 100, _size(position.holding, entry, coin), opened_ms)
+    return _Made(entry, price, sign * (price / entry - 1) * 100, size, opened_ms)
 
 
 def _outcome(gain: float) -> str:
     return "profit" if gain > 0 else "loss" if gain < 0 else "result"
 
 
-def _size(holding: Holding | None, entry: float, coin: str) -> float | None:
-    """What a position was worth at its entry, USD."""
-    if holding is None:
-        return None
-    if holding.unit not in {_DOLLAR, coin}:
-        raise Refused("one-coin")
-    return holding.amount if holding.unit == _DOLLAR else holding.amount * entry
-
-
-async def _entry(asked: Asked, operation: Profit, coin: str) -> tuple[float, int]:
+async def _entry(asked: QueryContext, operation: Profit, coin: str) -> tuple[float, int]:
     """The price when a position was opened and the day of it."""
     since, reading = operation.since, asked.reading
     if since is None:
@@ -236,10 +266,10 @@ async def _entry(asked: Asked, operation: Profit, coin: str) -> tuple[float, int
         at_ms = interval_of(since, reading.now_ms).start_ms
     else:
         at_ms = instant_of(since, reading.now_ms)
-    price: Scalar = await price_at(reading, coin, at_ms)
-    if not isinstance(price, int | float) or price <= 0:
+    price = await price_at(reading, coin, at_ms)
+    if price is None or price <= 0:
         first = (await reading.daily()).first_day_ms(coin)
         if first is not None and at_ms < first + DAY_MS:
-            raise Refused("before-history", subject=text(asked.name(coin)), first=date(first))
-        raise Refused("unknown-value", subject=text(asked.name(coin)), label=text("price at that time"))
-    return price / reading.lot(coin), at_ms - 1 if at_ms % DAY_MS == 0 else at_ms
+            raise Refused("before-history", subject=asked.name(coin), first=date(first))
+        raise Refused("unknown-value", subject=asked.name(coin), label="price at that time")
+    return price, at_ms - 1 if at_ms % DAY_MS == 0 else at_ms

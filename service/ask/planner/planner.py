@@ -3,44 +3,48 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from service.access.caller import Caller
 from service.ask import query as q
-from service.ask.describe import describe, label_of, name_of, spanned
-from service.ask.planner import courses, listings, money, reasons, sets, timing
-from service.ask.planner.asked import Asked, has_span
+from service.ask.describe import describe, label_of, spanned
+from service.ask.planner import listings, money, reasons, sets, timing
 from service.ask.planner.conditions import measures_in
-from service.ask.planner.reading import Data, Reading
-from service.ask.planner.result import Found, Refused, Result, text
-
-_Run = Callable[[Asked, Any], Awaitable[Found]]
+from service.ask.planner.data_reader import Data, DataReader
+from service.ask.planner.query_context import QueryContext, has_span
+from service.ask.planner.result import Refused, Result, text
+from service.market.symbols import unit_of
 
 _COURSED: Final = frozenset({"price", "trend", "regime", "verdict", "market_regime"})
 """Measures of which the course over a span is told."""
 
+_OF_SETS: Final = (q.List, q.Rank, q.Position, q.Count, q.Share, q.Exists, q.Aggregate, q.Compare)
 
-async def _value(asked: Asked, operation: q.Value) -> Found:
+
+async def _value(asked: QueryContext, operation: q.Value) -> Result:
     query = asked.query
     spanned = isinstance(query.time, q.Window | q.Between) and query.where is None
-    spanned = spanned and asked.reading.others.isdisjoint(asked.ids) and query.subject.scope not in {"all", "category"}
-    means = {measure.name for measure in query.measures if measure.mean}
-    if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED - means:
-        return await courses.course(asked, query.measures[0])
+    spanned = spanned and not asked.reading.has_others(asked.ids) and query.subject.scope not in {"all", "category"}
+    if spanned and len(asked.ids) == 1 and len(query.measures) == 1:
+        (measure,) = query.measures
+        if measure.name in _COURSED and not measure.mean:
+            return await timing.course(asked, measure)
     return await sets.value(asked, operation)
 
 
-async def _check(asked: Asked, operation: q.Check) -> Found:
+async def _check(asked: QueryContext, operation: q.Check) -> Result:
     measures = measures_in(asked.query.where)
     is_span = isinstance(asked.query.time, q.Window | q.Between)
     if is_span and measures and not any(has_span(measure) for measure in measures if measure.name != "close"):
-        return await courses.check_days(asked)
+        return await timing.check_days(asked)
     return await sets.check(asked, operation)
 
 
-async def _counted(asked: Asked, operation: q.Count) -> Found:
-    return await (courses.count_days(asked) if asked.query.counts_days else sets.counted(asked, operation))
+async def _counted(asked: QueryContext, operation: q.Count) -> Result:
+    return await (timing.count_days(asked) if asked.query.counts_days else sets.counted(asked, operation))
 
 
-_OPERATIONS: Final[Mapping[type, _Run]] = {
+_OPERATIONS: Final[Mapping[type, Callable[[QueryContext, Any], Awaitable[Result]]]] = {
     q.Value: _value,
     q.Check: _check,
     q.List: sets.list_all,
@@ -67,9 +71,6 @@ _OPERATIONS: Final[Mapping[type, _Run]] = {
 """How each operation is answered."""
 
 
-_OF_SETS: Final = (q.List, q.Rank, q.Position, q.Count, q.Share, q.Exists, q.Aggregate, q.Compare)
-
-
 def _check_span(query: q.Query) -> None:
     """Refuse a span that no measure of a query is taken over.
 
@@ -78,8 +79,8 @@ def _check_span(query: q.Query) -> None:
     """
     measures = [*query.measures, *measures_in(query.where)]
     is_span = isinstance(query.time, q.Window | q.Between) and isinstance(query.operation, _OF_SETS)
-    if is_span and not query.counts_days and measures and not any(has_span(measure) for measure in measures):
-        raise Refused("not-over", label=text(label_of(measures[0])))
+    if is_span and not query.counts_days and measures and not any(map(has_span, measures)):
+        raise Refused("not-over", label=label_of(measures[0]))
 
 
 class Planner:
@@ -106,28 +107,23 @@ class Planner:
             ServiceError: What a service raises: `UNKNOWN_SYMBOL`, `UNKNOWN_CATEGORY`, `UNAVAILABLE`, `AUTH_REQUIRED`
                 and failures of upstreams.
         """
-        reading = Reading(self._data, caller)
-        reading.per_coin = frozenset(query.subject.per_coin)
-        title = describe(query)
+        reading, title = DataReader(self._data, caller), describe(query)
         try:
-            asked = Asked(reading, spanned(query), await reading.subjects(query.subject))
+            asked = QueryContext(reading, spanned(query), await reading.subjects(query.subject))
             _check_span(asked.query)
             found = await _OPERATIONS[type(query.operation)](asked, query.operation)
         except Refused as refused:
-            figures = dict(refused.figures)
-            return Result(kind=refused.kind, title=title, figures=figures, refusal=refused.refusal)
-        per_coin = reading.per_coin.intersection(asked.ids)
-        traded = ", ".join(f"{name_of(symbol, per_coin)} is traded as k{symbol[1:]}" for symbol in sorted(per_coin))
-        return Result(
-            kind=found.kind,
+            return replace(refused.result, title=title)
+        view = self._data.view()
+        coins = [view[symbol] for symbol in sorted({*query.subject.coins} & {*asked.ids} & {*view})]
+        thousands = [coin for coin in coins if unit_of(coin.venue_symbol)[1] > 1]
+        if thousands:
+            traded = ", ".join(f"{coin.symbol} is traded as {coin.venue_symbol}" for coin in thousands)
+            found = replace(found, figures={**found.figures, "traded": text(traded)}, notes=(*found.notes, "traded"))
+        return replace(
+            found,
             title=title,
-            figures={**found.figures, **({"traded": text(traded)} if traded else {})},
-            columns=tuple(found.columns),
-            rows=tuple(found.rows),
-            shown=found.shown,
-            total=found.total,
-            unknown=tuple(dict.fromkeys([*found.unknown, *map(asked.name, reading.left_out)])),
-            notes=(*found.notes, *(["traded"] if traded else [])),
+            unknown=tuple(dict.fromkeys([*found.unknown, *asked.names(reading.left_out)])),
             as_of_ms=reading.as_of_ms,
             stale=tuple(reading.stale),
             sources=tuple(reading.sources),

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, Final, Literal
 
-from service.ask.describe import label_of
+from service.ask.describe import label_of, time_words
 from service.ask.measure_table import Unit
-from service.ask.planner.asked import Asked, remarks
-from service.ask.planner.bars import BENCHMARK
-from service.ask.planner.conditions import measures_in, ordered
-from service.ask.planner.reading import MARKET, Reading
-from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
-from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
-from service.ask.planner.values import unit_of, values_of
-from service.ask.query import Explain, Measure, Now, Record, Screen, Why, Window
+from service.ask.planner.bars import TO_MS, Interval, instant_of, interval_of, span_of
+from service.ask.planner.conditions import holds, measures_in, ordered
+from service.ask.planner.data_reader import MARKET, DataReader
+from service.ask.planner.query_context import QueryContext
+from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, Scalar, date, found, percent
+from service.ask.planner.values import BENCHMARK, column_of, values_of
+from service.ask.query import Explain, Measure, Now, Record, Screen, Test, Why, Window
 from service.clock import DAY_MS, iso, parse_iso
 from service.wire.tools import MOST_ROWS
 
@@ -31,123 +30,75 @@ _RULED: Final = frozenset({"trend", "regime", "sentiment", "funding"})
 """Measures that a verdict is asked about beside: "why neutral although its trend is up?"; its rules tell them."""
 
 
-async def why(asked: Asked, _: Why) -> Found:
+async def why(asked: QueryContext, _: Why) -> Result:
     """What moved beside a coin: its return against the market and its category, funding, volume, talk, verdict."""
     reading, time = asked.reading, asked.query.time
     judged = [one for one in asked.query.measures if one.name in _JUDGED]
     stated = [*dict.fromkeys([*measures_in(asked.query.where), *judged])] or list(asked.query.measures)
     if asked.ids == [MARKET] and stated == [Measure("market_regime")]:
         return await _market(asked)
-    if len(asked.ids) != 1 or asked.ids[0] not in reading.coins():
-        raise Refused("one-coin")
-    symbol = asked.ids[0]
+    symbol = asked.coin()
     if stated == [Measure("regime")] and (turned := await _turned(asked, symbol)) is not None:
         return turned
     names = {measure.name for measure in stated}
     if names & _JUDGED and names <= _JUDGED | _RULED:
         return await _judged(asked, symbol, names)
-    change = Measure("change", span_of(Measure("change"), time, 1))
-    hours = isinstance(change.over, Window) and change.over.unit == "h" and change.over.count not in {1, 24}
-    among = [symbol, BENCHMARK] if hours else sorted(reading.coins())
-    moves = await values_of(reading, change, time, among)
-    own = moves[symbol]
-    if not isinstance(own, int | float):
-        raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("change"))
-    others = {"BTC": moves.get(BENCHMARK)}
-    if not hours:
+    moved = next((one for one in stated if one.name == "change"), Measure("change"))
+    span = span_of(moved, time)
+    change = Measure("change", span)
+    own, others = await _moves(asked, change, symbol)
+    premises = {one: (await asked.values(one, [symbol]))[symbol] for one in stated if one.name != "change"}
+    rows = [_cell(column_of(one), state) for one, state in premises.items()]
+    moves = {"return": own, **others}
+    rows += [Row(name, (value,), (Unit.PERCENT,)) for name, value in moves.items() if value is not None]
+    rows += [one for one in await _beside(asked, symbol) if one.subject not in {row.subject for row in rows}]
+    said, quotes = await _talk(reading, symbol, interval_of(span, instant_of(time, reading.now_ms)))
+    figures: Figures = {"premise": "", "stated": "", "payer": "", "payee": ""}
+    states = [_stated(asked, one, state) for one, state in premises.items() if isinstance(state, str)]
+    numbers = [(one, value) for one, value in premises.items() if isinstance(value, int | float)]
+    if states:
+        figures["premise"] = f"{asked.name(symbol)}'s {' and '.join(states)}. "
+    for one, value in numbers[:1]:
+        figures["premise"] = f"{asked.name(symbol)}'s {label_of(one)} is "
+        figures["stated"] = Figure(value, column_of(one).unit)
+    if stated:
+        figures |= (await asked.remarks(stated))[0]
+    if said is not None:
+        figures["said"] = said
+    return found(
+        "why",
+        {
+            "subject": asked.name(symbol),
+            "value": Figure(abs(own), Unit.SHARE),
+            "other": next(iter(others)),
+            "base": percent(next(iter(others.values()))),
+            "moved": "rose" if own > 0 else "fell" if own < 0 else "did not move",
+            "when": asked.when or f" {time_words(span)}",
+            "quotes": quotes,
+            **figures,
+        },
+        columns=[Column("value", Unit.TEXT)],
+        rows=rows,
+        notes=[*(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"],
+    )
+
+
+async def _moves(asked: QueryContext, change: Measure, symbol: str) -> tuple[float, dict[str, Scalar]]:
+    """The change of a coin, and what it is held against: the medians of all coins and of its category, or Bitcoin."""
+    reading, over = asked.reading, change.over
+    if isinstance(over, Window) and over.unit == "h" and over.count not in {1, 24}:
+        moves = await values_of(reading, change, asked.query.time, [symbol, BENCHMARK])
+        others = {"BTC": moves.get(BENCHMARK)}
+    else:
+        among = sorted(reading.coins())
+        moves = await values_of(reading, change, asked.query.time, among)
         categories = getattr(reading.rows()[symbol], "categories", None) or []
         others = {"the median of all coins": _median(moves, among)}
         others |= {f"the median of {name}": _median(moves, reading.data.members(name)) for name in categories[:1]}
-    premises = {one: (await asked.values(one, [symbol]))[symbol] for one in stated if one.name != "change"}
-    rows = [_cell(label_of(one), state, unit_of(one)) for one, state in premises.items()]
-    rows.append(_cell("return", own, Unit.PERCENT))
-    rows += [_cell(name, value, Unit.PERCENT) for name, value in others.items() if value is not None]
-    rows += [one for one in await _beside(asked, symbol) if one.subject not in {row.subject for row in rows}]
-    said, quotes = await _talk(reading, symbol, interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms)))
-    figures = {
-        "subject": text(asked.name(symbol)),
-        "value": Figure(abs(own), Unit.SHARE),
-        "other": text(next(iter(others))),
-        "base": Figure(next(iter(others.values())), Unit.PERCENT),
-        "moved": text("rose" if own > 0 else "fell" if own < 0 else "did not move"),
-        "quotes": text(quotes),
-        "when": asked.when,
-        "premise": text(""),
-        "stated": text(""),
-    }
-    states = [f"{label_of(one)} is {state}" for one, state in premises.items() if isinstance(state, str)]
-    if states:
-        figures["premise"] = text(f"{asked.name(symbol)}'s {' and '.join(states)}. ")
-    numeric = [(one, value) for one, value in premises.items() if isinstance(value, int | float)]
-    for one, value in numeric[:1]:
-        figures |= {
-            "premise": text(f"{asked.name(symbol)}'s {label_of(one)} is "),
-            "stated": Figure(value, unit_of(one)),
-        }
-    if said is not None:
-        figures["said"] = text(said)
-    payer = (await remarks(asked, stated))[0] if stated else {}
-    figures |= {"payer": text(""), "payee": text(""), **payer}
-    notes = [*(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
-    return Found(kind="why", figures=figures, columns=[Column("value", Unit.TEXT)], rows=rows, notes=notes)
-
-
-async def _market(asked: Asked) -> Found:
-    """The market's regime, since when, and the breadth of trends beside it."""
-    if not isinstance(asked.query.time, Now):
-        raise Refused("not-past", label=text("reasons of a regime"))
-    market = (await asked.reading.tool("regime", action="active"))["market"]
-    figures = {"regime": text(market["regime"]), "since": date(parse_iso(market["since"]))}
-    counts, notes = await remarks(asked, [Measure("breadth")])
-    return Found(kind="why_market", figures=figures | counts, notes=[*notes, "coincidence"])
-
-
-async def _turned(asked: Asked, symbol: str) -> Found | None:
-    """Why a coin's regime turned last, in the words of its signal; null where none is stored."""
-    if not isinstance(asked.query.time, Now):
-        raise Refused("not-past", label=text("reasons of a regime"))
-    signals = (await asked.reading.tool("regime", action="signals", symbol=symbol))["signals"]
-    if not signals:
-        return None
-    newest = signals[0]
-    figures = {
-        "subject": text(asked.name(symbol)),
-        "regime": text(newest["regime"]),
-        "day": date(parse_iso(newest["firedAt"])),
-        "says": text(" ".join(newest["reasons"])),
-    }
-    return Found(kind="why_regime", figures=figures)
-
-
-async def _judged(asked: Asked, symbol: str, names: set[str]) -> Found:
-    """What a verdict rests on: what each rule looked at and contributes; what its confidence rests on where asked."""
-    if not isinstance(asked.query.time, Now):
-        raise Refused("not-past", label=text("reasons of a verdict"))
-    signal = await asked.reading.tool("signal", symbol=symbol)
-    if signal["score"] is None:
-        raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("verdict"))
-    columns = [Column("value", Unit.TEXT), Column("contributes", Unit.RATIO), Column("changes at", Unit.TEXT)]
-    rows = [
-        Row(
-            rule["id"].replace("-", " "),
-            (rule["value"], rule["contribution"], rule["flips_at"]),
-            (_unit(rule["value"]), Unit.RATIO, _unit(rule["flips_at"])),
-        )
-        for rule in signal["rules"]
-    ]
-    figures = {
-        "subject": text(asked.name(symbol)),
-        "verdict": text(signal["verdict"]),
-        "score": Figure(signal["score"], Unit.RATIO),
-        "confidence": text(signal["confidence"]),
-    }
-    if "confidence" in names:
-        figures["said"] = text(signal["evidence"][-1])
-    return Found(kind="why_verdict", figures=figures, columns=columns, rows=rows, notes=["said"] * ("said" in figures))
-
-
-def _unit(value: Scalar) -> Unit:
-    return Unit.TEXT if isinstance(value, str) else Unit.RATIO
+    own = moves[symbol]
+    if not isinstance(own, int | float):
+        raise Refused("unknown-value", subject=asked.name(symbol), label="change")
+    return own, others
 
 
 def _median(moves: dict[str, Scalar], symbols: Sequence[str]) -> float | None:
@@ -155,22 +106,26 @@ def _median(moves: dict[str, Scalar], symbols: Sequence[str]) -> float | None:
     return median(known) if known else None
 
 
-def _cell(name: str, value: Scalar, unit: Unit) -> Row:
-    return Row(name, (value,), (unit,))
+def _cell(column: Column, value: Scalar) -> Row:
+    return Row(column.label, (value,), (column.unit,))
 
 
-async def _beside(asked: Asked, symbol: str) -> list[Row]:
+def _stated(asked: QueryContext, measure: Measure, state: str) -> str:
+    """The state of a measure, and the one that the question assumes instead: "why is its mood distribution?"."""
+    test, said = asked.query.where, f"{label_of(measure)} is {state}"
+    if not isinstance(test, Test) or test.measure != measure or not isinstance(test.value, str):
+        return said
+    return said if holds(measure, test.op, state, test.value) else f"{said}, not {test.value}"
+
+
+async def _beside(asked: QueryContext, symbol: str) -> list[Row]:
     """Funding, volume against usual, trend and verdict at the time of the query."""
     reading, time = asked.reading, asked.query.time
     moment = time if instant_of(time, reading.now_ms) < reading.now_ms else Now()
-    rows = []
-    for measure, unit in (
-        (Measure("funding"), Unit.PERCENT_A_YEAR),
-        (Measure("trend", frame="daily"), Unit.STATE),
-        (Measure("verdict"), Unit.STATE),
-    ):
-        value = (await values_of(reading, measure, moment, [symbol]))[symbol]
-        rows.append(_cell(label_of(measure), value, unit))
+    rows = [
+        _cell(column_of(measure), (await values_of(reading, measure, moment, [symbol]))[symbol])
+        for measure in (Measure("funding"), Measure("trend", frame="daily"), Measure("verdict"))
+    ]
     end_ms = instant_of(time, reading.now_ms) // DAY_MS * DAY_MS
     bars = (await reading.daily()).bars(symbol, end_ms - _USUAL_DAYS * DAY_MS, end_ms)
     volume = bars[-1].volume_usd if bars else None
@@ -178,11 +133,11 @@ async def _beside(asked: Asked, symbol: str) -> list[Row]:
         volume = reading.column("volume_24h_usd", [symbol])[symbol]
     usual = median([bar.volume_usd for bar in bars]) if bars else None
     if volume is not None and usual:
-        rows.insert(1, _cell("volume against the usual", volume / usual * 100, Unit.SHARE))
+        rows.insert(1, _cell(Column("volume against the usual", Unit.SHARE), volume / usual * 100))
     return rows
 
 
-async def _talk(reading: Reading, symbol: str, span: Interval) -> tuple[str | None, str]:
+async def _talk(reading: DataReader, symbol: str, span: Interval) -> tuple[str | None, str]:
     """What the news say of a coin, of the present alone, and which shows named it within a span."""
     said = None
     if span.end_ms >= reading.now_ms:
@@ -194,54 +149,110 @@ async def _talk(reading: Reading, symbol: str, span: Interval) -> tuple[str | No
     return said, ", ".join([*shows][:_QUOTES])
 
 
-async def screen(asked: Asked, operation: Screen) -> Found:
-    """Coins whose verdict favours a side, the strongest score first, with the record of such verdicts."""
-    reading = asked.reading
-    found, unknown = await asked.split()
-    coins = [id_ for id_ in found if id_ in reading.coins()]
-    verdicts = await values_of(reading, Measure("verdict"), Now(), coins)
-    scores = await values_of(reading, Measure("score"), Now(), coins)
-    wanted = {id_: scores[id_] for id_ in coins if verdicts[id_] in _SIDES[operation.side]}
-    order = ordered(wanted, Measure("score"), most=operation.side == "long")
-    measures = [
-        Measure("verdict"),
-        Measure("score"),
-        Measure("trend", frame="daily"),
-        Measure("carry", side=operation.side),
-    ]
-    columns, rows = await asked.table(measures, order)
-    unknown += [id_ for id_ in coins if verdicts[id_] is None]
-    figures = {"side": text(operation.side), "count": count(len(rows)), "of": count(len(coins))}
-    notes = ["no_advice"]
-    if rows:
-        figures |= {"winner": text(rows[0].subject), "verdict": text(str(rows[0].values[0]))}
-        figures["record"] = text(await _said(reading, order[0]))
-        notes.insert(0, "record")
-    names = [asked.name(id_) for id_ in unknown]
-    return Found(
-        kind="screen" if rows else "nobody", figures=figures, columns=columns, rows=rows, unknown=names, notes=notes
+async def _market(asked: QueryContext) -> Result:
+    """The market's regime, since when, and the breadth of trends beside it."""
+    _check_now(asked, "regime")
+    market = (await asked.reading.tool("regime", action="active"))["market"]
+    counts, notes = await asked.remarks([Measure("breadth")])
+    since = date(parse_iso(market["since"]))
+    return found("why_market", {"regime": market["regime"], "since": since, **counts}, notes=[*notes, "coincidence"])
+
+
+def _check_now(asked: QueryContext, state: str) -> None:
+    if not isinstance(asked.query.time, Now):
+        raise Refused("not-past", label=f"reasons of a {state}")
+
+
+async def _turned(asked: QueryContext, symbol: str) -> Result | None:
+    """Why a coin's regime turned last, in the words of its signal; null where none is stored."""
+    _check_now(asked, "regime")
+    signals = (await asked.reading.tool("regime", action="signals", symbol=symbol))["signals"]
+    if not signals:
+        return None
+    newest = signals[0]
+    return found(
+        "why_regime",
+        {
+            "subject": asked.name(symbol),
+            "regime": newest["regime"],
+            "day": date(parse_iso(newest["firedAt"])),
+            "says": " ".join(newest["reasons"]),
+        },
     )
 
 
-async def _said(reading: Reading, symbol: str) -> str:
-    """How verdicts like that of a coin did after a week, in the words of the record."""
-    outcomes = _outcomes(await reading.tool("signal", symbol=symbol), "all_coins")
-    return next(str(one["says"]) for one in outcomes if one["days"] == _HORIZON)
+async def _judged(asked: QueryContext, symbol: str, names: set[str]) -> Result:
+    """What a verdict rests on: what each rule looked at and contributes; what its confidence rests on where asked."""
+    _check_now(asked, "verdict")
+    signal = await asked.reading.tool("signal", symbol=symbol)
+    if signal["score"] is None:
+        raise Refused("unknown-value", subject=asked.name(symbol), label="verdict")
+    rows = [
+        Row(
+            rule["id"].replace("-", " "),
+            (rule["value"], rule["contribution"], rule["flips_at"]),
+            (_unit(rule["value"]), Unit.RATIO, _unit(rule["flips_at"])),
+        )
+        for rule in signal["rules"]
+    ]
+    said: Figures = {"said": signal["evidence"][-1]} if "confidence" in names else {}
+    return found(
+        "why_verdict",
+        {
+            "subject": asked.name(symbol),
+            "verdict": signal["verdict"],
+            "score": Figure(signal["score"], Unit.RATIO),
+            "confidence": signal["confidence"],
+            **said,
+        },
+        columns=[Column("value", Unit.TEXT), Column("contributes", Unit.RATIO), Column("changes at", Unit.TEXT)],
+        rows=rows,
+        notes=[*said],
+    )
+
+
+def _unit(value: Scalar) -> Unit:
+    return Unit.TEXT if isinstance(value, str) else Unit.RATIO
+
+
+async def screen(asked: QueryContext, operation: Screen) -> Result:
+    """Coins whose verdict favours a side, the strongest score first, with the record of such verdicts."""
+    reading, side = asked.reading, operation.side
+    matching, unknown = await asked.split()
+    coins = [id_ for id_ in matching if id_ in reading.coins()]
+    verdicts = await values_of(reading, Measure("verdict"), Now(), coins)
+    scores = await values_of(reading, Measure("score"), Now(), coins)
+    wanted = {id_: scores[id_] for id_ in coins if verdicts[id_] in _SIDES[side]}
+    order = ordered(wanted, Measure("score"), most=side == "long")
+    measures = [Measure("verdict"), Measure("score"), Measure("trend", frame="daily"), Measure("carry", side=side)]
+    columns, rows = await asked.table(measures, order)
+    figures: Figures = {"side": side, "count": len(rows), "of": len(coins)}
+    if rows:
+        signal = await reading.tool("signal", symbol=order[0])
+        record = next(str(one["says"]) for one in _outcomes(signal, "all_coins") if one["days"] == _HORIZON)
+        figures |= {"subject": rows[0].subject, "verdict": str(rows[0].values[0]), "record": record}
+    return found(
+        "screen" if rows else "nobody",
+        figures,
+        columns=columns,
+        rows=rows,
+        shown=10,
+        unknown=asked.names([*unknown, *(id_ for id_ in coins if verdicts[id_] is None)]),
+        notes=["record", "no_advice"] if rows else ["no_advice"],
+    )
 
 
 def _outcomes(signal: Any, of: Literal["all_coins", "this_coin"]) -> list[Any]:
-    record = signal["record"]
-    found: list[Any] = (record["backtested"] or record["live"])[of]
-    return found
+    outcomes: list[Any] = (signal["record"]["backtested"] or signal["record"]["live"])[of]
+    return outcomes
 
 
-async def record(asked: Asked, operation: Record) -> Found:
+async def record(asked: QueryContext, operation: Record) -> Result:
     """How past verdicts, regime trades or walk-forward strategies did."""
     coins = [] if asked.query.subject.scope == "all" else [id_ for id_ in asked.ids if id_ in asked.reading.coins()]
     time = asked.query.time
     if not isinstance(time, Now) and (operation.of != "verdicts" or not isinstance(time, Window)):
         raise Refused("no-past-list")
-    horizon = time.count * TO_MS[time.unit] // DAY_MS if isinstance(time, Window) else _HORIZON
     if operation.of == "walkforward":
         return await _walkforward(asked.reading)
     if len(coins) > 1:
@@ -251,87 +262,95 @@ async def record(asked: Asked, operation: Record) -> Found:
     symbol = coins[0] if coins else _with_verdict(asked.reading, operation.state)
     signal = await asked.reading.tool("signal", symbol=symbol)
     if operation.state not in {None, signal["verdict"]}:
-        raise Refused("other-verdict", subject=text(asked.name(symbol)), verdict=text(signal["verdict"]))
+        raise Refused("other-verdict", subject=asked.name(symbol), verdict=signal["verdict"])
     outcomes = _outcomes(signal, "this_coin" if coins else "all_coins")
-    columns = [
-        Column("came true", Unit.FRACTION),
-        Column("base rate", Unit.FRACTION),
-        Column("mean move", Unit.PERCENT),
-        Column("days counted", Unit.COUNT),
-    ]
-    keys = ("hit_rate", "base_rate", "mean_move_pct", "days_seen")
-    rows = [
-        Row(f"{one['days']} {'day' if one['days'] == 1 else 'days'}", tuple(one[key] for key in keys))
-        for one in outcomes
-    ]
-    source = "backtested" if signal["record"]["backtested"] else "live"
+    horizon = time.count * TO_MS[time.unit] // DAY_MS if isinstance(time, Window) else _HORIZON
     says = next((one["says"] for one in outcomes if one["days"] == horizon), None)
     if says is None:
         raise Refused("no-horizon")
-    figures = {"verdict": text(signal["verdict"]), "says": text(says), "kind": text(source)}
-    figures["of"] = text(f" of {asked.name(symbol)}" if coins else "")
-    return Found(kind="record", figures=figures, columns=columns, rows=rows)
+    names = [f"{one['days']} {'day' if one['days'] == 1 else 'days'}" for one in outcomes]
+    return found(
+        "record",
+        {
+            "verdict": signal["verdict"],
+            "says": says,
+            "kind": "backtested" if signal["record"]["backtested"] else "live",
+            "of": f" of {asked.name(symbol)}" if coins else "",
+        },
+        columns=[
+            Column("came true", Unit.FRACTION),
+            Column("base rate", Unit.FRACTION),
+            Column("mean move", Unit.PERCENT),
+            Column("days counted", Unit.COUNT),
+        ],
+        rows=_rows(names, outcomes, ("hit_rate", "base_rate", "mean_move_pct", "days_seen")),
+    )
 
 
-def _with_verdict(reading: Reading, verdict: str | None) -> str:
+def _rows(names: Sequence[str], payload: Sequence[Any], keys: Sequence[str]) -> list[Row]:
+    return [Row(name, tuple(one[key] for key in keys)) for name, one in zip(names, payload, strict=True)]
+
+
+def _with_verdict(reading: DataReader, verdict: str | None) -> str:
     """A coin that has a verdict now: its answer holds the record of such verdicts. Without a verdict Bitcoin."""
     if verdict is None:
         return BENCHMARK
     verdicts = reading.column("verdict", sorted(reading.coins()))
-    found = [symbol for symbol, state in verdicts.items() if state == verdict]
-    if not found:
-        raise Refused("no-record", verdict=text(verdict))
-    return found[0]
+    symbol = next((symbol for symbol, state in verdicts.items() if state == verdict), None)
+    if symbol is None:
+        raise Refused("no-record", verdict=verdict)
+    return symbol
 
 
-async def _trades(asked: Asked, symbol: str) -> Found:
+async def _trades(asked: QueryContext, symbol: str) -> Result:
     history = await asked.reading.tool("regime", action="history", symbol=symbol)
     summary = history["summary"]
-    figures = {
-        "subject": text(asked.name(symbol)),
-        "count": count(summary["total"]),
-        "wins": count(summary["wins"]),
-        "losses": count(summary["losses"]),
-        "rate": Figure(summary["winRate"], Unit.FRACTION),
-        "value": Figure(summary["meanReturnPct"], Unit.PERCENT),
-    }
-    if not summary["total"]:
-        return Found(kind="no_trades", figures=figures)
-    returns = [trade["returnPct"] for trade in history["trades"]]
-    figures |= {"best": Figure(max(returns), Unit.PERCENT), "worst": Figure(min(returns), Unit.PERCENT)}
-    return Found(kind="regime_record", figures=figures)
+    returns = [trade["returnPct"] for trade in history["trades"]] if summary["total"] else []
+    figures: Figures = {"best": percent(max(returns)), "worst": percent(min(returns))} if returns else {}
+    return found(
+        "regime_record" if returns else "no_trades",
+        {
+            "subject": asked.name(symbol),
+            "count": summary["total"],
+            "wins": summary["wins"],
+            "losses": summary["losses"],
+            "rate": Figure(summary["winRate"], Unit.FRACTION),
+            "value": percent(summary["meanReturnPct"]),
+            **figures,
+        },
+    )
 
 
-async def _walkforward(reading: Reading) -> Found:
-    found = (await reading.tool("walkforward", action="outcomes", limit=1))["summary"]
-    if found is None:
+async def _walkforward(reading: DataReader) -> Result:
+    summary = (await reading.tool("walkforward", action="outcomes", limit=1))["summary"]
+    if summary is None:
         raise Refused("no-run")
-    columns = [
-        Column("return", Unit.PERCENT),
-        Column("trades", Unit.COUNT),
-        Column("won", Unit.FRACTION),
-        Column("worst drawdown", Unit.PERCENT),
-        Column("Sharpe", Unit.RATIO),
-    ]
-    keys = ("returnPct", "total", "winRate", "maxDrawdownPct", "sharpe")
-    rows = [
-        Row(one["strategy"].replace("-", " "), tuple(one[key] for key in keys))
-        for one in found["strategies"]
-        if one["published"]
-    ]
-    hold = found["buyAndHold"]
+    published, hold = [one for one in summary["strategies"] if one["published"]], summary["buyAndHold"]
+    names = [one["strategy"].replace("-", " ") for one in published]
+    rows = _rows(names, published, ("returnPct", "total", "winRate", "maxDrawdownPct", "sharpe"))
     rows.append(Row("buy and hold", (hold["returnPct"], None, None, hold["maxDrawdownPct"], hold["sharpe"])))
-    figures = {
-        "value": Figure(found["returnPct"], Unit.PERCENT),
-        "count": count(found["total"]),
-        "base": Figure(hold["returnPct"], Unit.PERCENT),
-        "first": date(parse_iso(f"{found['firstDay']}T00:00:00Z")),
-        "last": date(parse_iso(f"{found['lastDay']}T00:00:00Z")),
-    }
-    return Found(kind="walkforward", figures=figures, columns=columns, rows=rows)
+    return found(
+        "walkforward",
+        {
+            "value": percent(summary["returnPct"]),
+            "count": summary["total"],
+            "base": percent(hold["returnPct"]),
+            "first": date(parse_iso(f"{summary['firstDay']}T00:00:00Z")),
+            "last": date(parse_iso(f"{summary['lastDay']}T00:00:00Z")),
+        },
+        columns=[
+            Column("return", Unit.PERCENT),
+            Column("trades", Unit.COUNT),
+            Column("won", Unit.FRACTION),
+            Column("worst drawdown", Unit.PERCENT),
+            Column("Sharpe", Unit.RATIO),
+        ],
+        rows=rows,
+        shown=10,
+    )
 
 
-async def explain(asked: Asked, operation: Explain) -> Found:
+async def explain(asked: QueryContext, operation: Explain) -> Result:
     """A definition of the glossary."""
-    found = await asked.reading.tool("glossary", term=operation.term)
-    return Found(kind="explain", figures={"term": text(found["title"]), "text": text(found["text"])})
+    definition = await asked.reading.tool("glossary", term=operation.term)
+    return found("explain", {"term": definition["title"], "text": definition["text"]})

@@ -1,6 +1,6 @@
 """Results: what a query found, with units, dates and gaps; the only thing that answers are written from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -10,7 +10,6 @@ from service.wire.ask import Source
 
 Scalar = float | int | str | None
 """A value of a cell. Null: not known. Dates and instants are epoch milliseconds."""
-
 
 Values = dict[str, Scalar]
 """One value per thing, by its id."""
@@ -59,7 +58,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     kind: str
-    title: str
+    title: str = ""
     figures: dict[str, Figure] = {}
     columns: tuple[Column, ...] = ()
     rows: tuple[Row, ...] = ()
@@ -74,17 +73,34 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refusal: Refusal | None = None
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """What an operation found, before the reading of its sources is added. See `Result`."""
+Given = Figure | str | int
+"""A figure; a text and a count need no unit."""
 
-    kind: str
-    figures: Mapping[str, Figure] = {}
-    columns: Sequence[Column] = ()
-    rows: Sequence[Row] = ()
-    shown: int = 10
-    total: int | None = None
-    unknown: Sequence[str] = ()
-    notes: Sequence[str] = ()
+Figures = dict[str, Given]
+
+
+def found(
+    kind: str,
+    figures: Figures,
+    *,
+    columns: Sequence[Column] = (),
+    rows: Sequence[Row] = (),
+    shown: int | None = None,
+    total: int | None = None,
+    unknown: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Result:
+    """What an operation found, before its sources are added. A single row is shown in the sentence alone."""
+    return Result(
+        kind=kind,
+        figures=_figures(figures),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        shown=(0 if len(rows) == 1 else 10) if shown is None else shown,
+        total=total,
+        unknown=tuple(unknown),
+        notes=tuple(notes),
+    )
 
 
 class Refused(Exception):  # noqa: N818 - an outcome, not an error
@@ -98,12 +114,17 @@ class Refused(Exception):  # noqa: N818 - an outcome, not an error
     """
 
     def __init__(
-        self, kind: str, instead: str | None = None, reason: Reason = "not-available", **figures: Figure
+        self, kind: str, instead: str | None = None, reason: Reason = "not-available", **figures: Given
     ) -> None:
         super().__init__(kind)
-        self.kind = kind
-        self.refusal = Refusal(reason, instead=instead)
-        self.figures = figures
+        self.result = Result(kind=kind, figures=_figures(figures), refusal=Refusal(reason, instead=instead))
+
+
+def _figures(given: Figures) -> dict[str, Figure]:
+    units = {str: Unit.TEXT, int: Unit.COUNT}
+    return {
+        name: value if isinstance(value, Figure) else Figure(value, units[type(value)]) for name, value in given.items()
+    }
 
 
 def text(value: str) -> Figure:
@@ -111,16 +132,16 @@ def text(value: str) -> Figure:
     return Figure(value, Unit.TEXT)
 
 
-def count(value: int) -> Figure:
-    """How many."""
-    return Figure(value, Unit.COUNT)
-
-
 def usd(value: float) -> Figure:
     """An amount of US dollars."""
     return Figure(value, Unit.USD)
 
 
-def date(at_ms: int) -> Figure:
+def date(at_ms: Scalar) -> Figure:
     """A UTC day."""
     return Figure(at_ms, Unit.DATE)
+
+
+def percent(value: Scalar) -> Figure:
+    """A change in percent."""
+    return Figure(value, Unit.PERCENT)

@@ -1,34 +1,42 @@
-"""What makes a shell complete commands, options and their choices: written from the table, asks nothing when used."""
+"""`verdict completions SHELL`: prints the script with which a shell asks Click for completions."""
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
 
-from service.clients.cli.fish import fish
-from service.clients.cli.posix import bash, zsh
+from click.shell_completion import ShellComplete, get_completion_class
 
-TYPE_CHECKING = False
+from service.clients.cli.errors import DONE
+from service.clients.cli.main import COMPLETE
+from service.clients.cli.output_format import put_lines
+from service.clients.cli.parser import RootGroup
+
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Mapping
 
-_HOW = """
-bash, in ~/.bashrc:
-  source <(verdict completions bash)
-zsh, in ~/.zshrc, after compinit:
-  source <(verdict completions zsh)
-fish:
-  verdict completions fish > ~/.config/fish/completions/verdict.fish
+    from service.clients.cli.command import Arguments
+
+_INSTALL = """
+Install:
+  bash, in ~/.bashrc:
+    source <(verdict completions bash)
+  zsh, in ~/.zshrc, after compinit:
+    source <(verdict completions zsh)
+  fish:
+    verdict completions fish > ~/.config/fish/completions/verdict.fish
 """
 
 
-def show(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa: ARG001 - it is the same everywhere
-    """Print the completions of one shell."""
-    commands = [command for _, some in arguments.sections for command in some]
-    sys.stdout.write({"bash": bash, "zsh": zsh, "fish": fish}[arguments.shell](commands))
-    return 0
+def show(arguments: Arguments, environment: Mapping[str, str]) -> int:  # noqa: ARG001 - as every command
+    """Print the script of one shell."""
+    shell = get_completion_class(arguments.shell)
+    assert shell is not None  # noqa: S101 - the table allows only shells that Click knows
+    # Not the class's own `source`: for bash it starts one to check its version, and fails where there is none.
+    script = ShellComplete.source(shell(RootGroup(arguments.sections), {}, "verdict", COMPLETE))
+    put_lines([script])
+    return DONE
 
 
-def how() -> str:
-    """Say where they belong."""
-    return _HOW
+def how_to_install() -> str:
+    """The help's section about where the script belongs."""
+    return _INSTALL

@@ -9,8 +9,8 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Final
 
-from service.clients.cli.figures import price
-from service.clients.cli.screen import Screen, Style, cells, cut, safe
+from service.clients.cli.formatting import price
+from service.clients.cli.terminal import Display, Style, cells, cut, safe
 
 _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille letter, by row and column of its dots (Unicode, block 2800)."""
@@ -34,7 +34,7 @@ class Series:
         ys: How high; nothing is drawn where it is not known.
         style: How it is painted.
         name: What the legend calls it; it has no place there without a name.
-        dotted: Whether the curve is drawn with gaps, to be told from another without colour.
+        dotted: Whether the curve is drawn with gaps, so that it differs from another one without colour.
         mark: A letter that stands at each point instead of a curve between them.
     """
 
@@ -87,13 +87,13 @@ class _Canvas:
         self._marks[row][column] = letter
         self._styles[row][column] = style
 
-    def lines(self, screen: Screen) -> Iterator[str]:
+    def lines(self, screen: Display) -> Iterator[str]:
         for bits, marks, styles in zip(self._bits, self._marks, self._styles, strict=True):
             letters = [mark or (chr(_BLANK | dots) if dots else " ") for dots, mark in zip(bits, marks, strict=True)]
             yield _painted(screen, letters, styles)
 
 
-def _painted(screen: Screen, letters: Sequence[str], styles: Sequence[Style | None]) -> str:
+def _painted(screen: Display, letters: Sequence[str], styles: Sequence[Style | None]) -> str:
     """Letters side by side, each stretch of a style painted at once."""
     starts = [place for place in range(len(letters)) if not place or styles[place] != styles[place - 1]]
     return "".join(
@@ -102,7 +102,7 @@ def _painted(screen: Screen, letters: Sequence[str], styles: Sequence[Style | No
 
 
 def line(
-    screen: Screen,
+    screen: Display,
     xs: Sequence[float],
     ys: Sequence[float | None],
     style: Style | None = "accent",
@@ -116,7 +116,7 @@ def line(
 
 
 def lines(
-    screen: Screen,
+    screen: Display,
     series: Sequence[Series],
     *,
     rows: int = _ROWS,
@@ -141,15 +141,15 @@ def lines(
     last = next((one.points[-1][1] for one in series if one.points), 0.0)
     beside = {up.place(last, 4 * rows - 1) // 4: tick(last)}
     left = max(map(cells, [*ticks.values(), ""]))
-    room = min(screen.width, _MOST_CELLS) - left - 3 - max(map(cells, beside.values()))
-    canvas = _Canvas(max(room, 1), rows)
+    wide = min(screen.width, _MOST_CELLS) - left - 3 - max(map(cells, beside.values()))
+    canvas = _Canvas(max(wide, 1), rows)
     for one in series:
         _draw(canvas, one, across, up)
     yield from _legend(screen, series)
     for row, drawn in zip(reversed(range(rows)), canvas.lines(screen), strict=True):
         ruler = screen.paint("dim", f"{ticks.get(row, ''):>{left}} {'┤' if row in ticks else '│'}")
         yield f"{ruler}{drawn} {screen.paint('strong', beside.get(row, ''))}".rstrip()
-    yield from _below(screen, [(across.place(x, canvas.columns) // 2, text) for x, text in marks], left, max(room, 1))
+    yield from _below(screen, [(across.place(x, canvas.columns) // 2, text) for x, text in marks], left, max(wide, 1))
 
 
 class _Scale:
@@ -191,7 +191,7 @@ def _draw(canvas: _Canvas, series: Series, across: _Scale, up: _Scale) -> None:
                     canvas.dot(x, y, series.style)
 
 
-def _legend(screen: Screen, series: Sequence[Series]) -> Iterator[str]:
+def _legend(screen: Display, series: Sequence[Series]) -> Iterator[str]:
     named = [
         screen.paint(one.style, one.mark or ("⠂⠐" if one.dotted else "⠒⠒")) + f" {safe(one.name)}"
         for one in series
@@ -201,11 +201,11 @@ def _legend(screen: Screen, series: Sequence[Series]) -> Iterator[str]:
         yield "   ".join(named)
 
 
-def _below(screen: Screen, marks: Sequence[tuple[int, str]], left: int, room: int) -> Iterator[str]:
+def _below(screen: Display, marks: Sequence[tuple[int, str]], left: int, wide: int) -> Iterator[str]:
     """The lower ruler, and what is written under it."""
-    ruler, written = ["─"] * room, ""
+    ruler, written = ["─"] * wide, ""
     for place, text in marks:
-        start = max(min(place - cells(text) // 2, room - cells(text)), 0)
+        start = max(min(place - cells(text) // 2, wide - cells(text)), 0)
         if written and start < cells(written) + 2:
             continue
         ruler[place] = "┬"
@@ -233,7 +233,7 @@ def bar(value: float | None, low: float, high: float, width: int) -> str:
 
 
 def bars(
-    screen: Screen,
+    screen: Display,
     rows: Sequence[tuple[str, float | None, Style | None]],
     *,
     text: Callable[[float | None], str],
@@ -251,11 +251,11 @@ def bars(
     low, high = min(known), max(known)
     labels = [cut(safe(label), 24) for label, _, _ in rows]
     first, second = max(map(cells, [*labels, ""])), max(map(cells, [*(text(value) for _, value, _ in rows), ""]))
-    room = max(min(screen.width, _MOST_CELLS) - first - second - 4, 1)
-    room = room if width is None else min(room, width)
+    wide = max(min(screen.width, _MOST_CELLS) - first - second - 4, 1)
+    wide = wide if width is None else min(wide, width)
     for label, (_, value, style) in zip(labels, rows, strict=True):
         lead = label + " " * (first - cells(label))
-        yield f"{lead}  {text(value):>{second}}  {screen.paint(style, bar(value, low, high, room).rstrip())}".rstrip()
+        yield f"{lead}  {text(value):>{second}}  {screen.paint(style, bar(value, low, high, wide).rstrip())}".rstrip()
 
 
 def gauge(value: float, low: float, high: float, width: int) -> str:
@@ -267,7 +267,7 @@ def gauge(value: float, low: float, high: float, width: int) -> str:
     return "".join(cells_)
 
 
-def shares(screen: Screen, parts: Sequence[tuple[float, Style | None, str]], width: int) -> str:
+def shares(screen: Display, parts: Sequence[tuple[float, Style | None, str]], width: int) -> str:
     """One bar made of parts, each as long as its share: (how much, how painted, the letter it is made of)."""
     total = sum(size for size, _, _ in parts)
     drawn, upto, done = "", 0.0, 0

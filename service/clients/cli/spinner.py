@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from service.clients.cli.screen import safe
-from service.clients.cli.terminal import is_plain, is_terminal
+from service.clients.cli.terminal import is_plain, is_terminal, safe
 
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _EVERY_S: Final = 0.1
 CLEAR: Final = "\r\x1b[2K"
 """Takes off the screen what was written on this line."""
-PATIENCE_S: Final = 0.3
-"""What is done sooner shows nothing: a flicker tells nobody anything."""
+DELAY_S: Final = 0.3
+"""Seconds before it is shown: a shorter wait would only flicker."""
 
 
 class Spinner:
@@ -23,15 +22,13 @@ class Spinner:
         stream: Where, stderr.
         environment: Of the process: `TERM=dumb` keeps it still.
         text: What is waited for: `asking`.
-        patience_s: How long it stays away.
+        delay_s: How long it stays away.
     """
 
-    def __init__(
-        self, stream: TextIO, environment: Mapping[str, str], text: str, *, patience_s: float = PATIENCE_S
-    ) -> None:
+    def __init__(self, stream: TextIO, environment: Mapping[str, str], text: str, *, delay_s: float = DELAY_S) -> None:
         self._stream = stream
         self._text = safe(text)
-        self._patience_s = patience_s
+        self._delay_s = delay_s
         self._done = threading.Event()
         shown = is_terminal(stream) and not is_plain(environment)
         self._thread = threading.Thread(target=self._turn, daemon=True) if shown else None
@@ -54,7 +51,7 @@ class Spinner:
             self._thread = None
 
     def _turn(self) -> None:
-        if self._done.wait(self._patience_s):
+        if self._done.wait(self._delay_s):
             return
         turn = 0
         while True:

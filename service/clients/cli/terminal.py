@@ -1,30 +1,141 @@
-"""The terminal there is: how wide, and whether in colour.
+"""The terminal: width, colour, cell widths of text, and escaping of control characters.
 
-`NO_COLOR` (https://no-color.org) ends every argument; then `CLICOLOR_FORCE` (https://bixense.com/clicolors) asks for
-colour even where nobody seems to look; else there is colour on a terminal that is not `TERM=dumb`.
+`NO_COLOR` (https://no-color.org) wins; then `CLICOLOR_FORCE` (https://bixense.com/clicolors) forces colour; else colour
+is used on a terminal that is not `TERM=dumb`.
 """
 
 import os
-from collections.abc import Mapping
-from typing import Final, TextIO
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
+from typing import Final, Literal, TextIO
 
-from service.clients.cli.screen import Screen
+from service.present.times import duration
+
+Style = Literal["good", "bad", "warn", "dim", "strong", "accent"]
+
+_CODES: Final[dict[Style, str]] = {
+    "good": "32",
+    "bad": "31",
+    "warn": "33",
+    "dim": "2",
+    "strong": "1",
+    "accent": "36",
+}
+_BARS: Final = "▁▂▃▄▅▆▇█"
+_ZERO_WIDTH: Final = frozenset({"Mn", "Me"})
+
+
+class Display:
+    """Where lines are read.
+
+    Args:
+        width: Cells in a line.
+        colour: Whether escape sequences of colour are understood.
+    """
+
+    def __init__(self, width: int, *, colour: bool) -> None:
+        self.width = width
+        self.colour = colour
+
+    def paint(self, style: Style | None, text: str) -> str:
+        """Colour a text, where there is colour; its width stays."""
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
+
+
+class Cell:
+    """A text, and how it is painted. None is shown as `-`."""
+
+    __slots__ = ("style", "text")
+
+    def __init__(self, text: object, style: Style | None = None) -> None:
+        self.text = "-" if text is None else safe(text)
+        self.style = style
+
+
+Part = str | Cell
+"""What lines of words are made of."""
+
+Span = tuple[str, Style | None]
+"""A piece of a word, and how it is painted."""
+
+
+def cells(text: str) -> int:
+    """Terminal cells that a text without escape sequences takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(letter: str) -> int:
+    if unicodedata.category(letter) in _ZERO_WIDTH:
+        return 0
+    return 1 + (unicodedata.east_asian_width(letter) in "WF")
+
+
+def safe(text: object) -> str:
+    """A text with unprintable characters replaced, so that it cannot control the terminal."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text))
+
+
+def cut(text: str, width: int) -> str:
+    """As much of a text as so many cells hold, its end marked where something is missing."""
+    return text if cells(text) <= width else head_of(text, width - 1) + "…"
+
+
+def head_of(text: str, width: int) -> str:
+    """The longest beginning of a text that so many cells hold."""
+    upto = accumulate(map(_cells, text))
+    return text[: sum(1 for _ in takewhile(width.__ge__, upto))]
+
+
+def age(seconds: float) -> str:
+    """How old something is: `12 s old`, `5 min old`, `3 h old`, `2 days old`."""
+    return f"{duration(seconds)} old"
+
+
+def sparkline(values: Sequence[float | None], width: int) -> str:
+    """A row of bars as tall as values are large; gaps where nothing is known.
+
+    Where there are more values than cells, a cell shows the one of its stretch that stands out most: a peak stays one.
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    if len(values) > width:
+        values = list(_outstanding(values, width, sum(known) / len(known)))
+    low, span = min(known), max(known) - min(known)
+    steps = len(_BARS) - 1
+    return "".join(" " if v is None else _BARS[round((v - low) / span * steps) if span else steps // 2] for v in values)
+
+
+def _outstanding(values: Sequence[float | None], width: int, mean: float) -> Iterator[float | None]:
+    for place in range(width):
+        stretch = values[place * len(values) // width : (place + 1) * len(values) // width]
+        known = [value for value in stretch if value is not None]
+        yield max(known, key=lambda value: abs(value - mean), default=None)
+
 
 _WIDTH: Final = 80
 _NARROWEST: Final = 20
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at it, as far as can be told."""
+    """Whether a person looks at it, as far as can be known."""
     try:
         return stream.isatty()
     except ValueError:  # it is closed
         return False
 
 
-def screen(environment: Mapping[str, str], stream: TextIO) -> Screen:
+def tell(text: str) -> None:
+    """Write a line for a person to standard error."""
+    sys.stderr.write(f"{safe(text)}\n")
+    sys.stderr.flush()
+
+
+def screen_of(environment: Mapping[str, str], stream: TextIO) -> Display:
     """What is written to: as wide as `COLUMNS` says, else the terminal, else 80."""
-    return Screen(max(_width(environment, stream), _NARROWEST), colour=_colour(environment, stream))
+    return Display(max(_width(environment, stream), _NARROWEST), colour=_colour(environment, stream))
 
 
 def is_plain(environment: Mapping[str, str]) -> bool:
@@ -41,9 +152,9 @@ def _colour(environment: Mapping[str, str], stream: TextIO) -> bool:
 
 
 def _width(environment: Mapping[str, str], stream: TextIO) -> int:
-    told = environment.get("COLUMNS", "")
-    if told.isascii() and told.isdigit() and int(told):
-        return int(told)
+    columns = environment.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or _WIDTH
     except (OSError, ValueError):  # no terminal, no file, or closed

@@ -1,12 +1,15 @@
-"""Resources: what the tools can and cost, which plan the caller has, and the service's manifest as it is."""
+"""MCP resources (capabilities, plan, manifest) and prompts."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from mcp import types
+from mcp.shared.exceptions import MCPError
+from msgspec import Struct
 
-from service.clients.mcp.clean import clean
+from service.clients.mcp.tool_results import clean
 from service.clients.mcp.tools import TOOLS
 from service.clients.sdk.answer import reading
 
@@ -25,7 +28,7 @@ _LISTED: Final = (
 )
 
 
-def listed() -> types.ListResourcesResult:
+def list_resources() -> types.ListResourcesResult:
     """All resources."""
     return types.ListResourcesResult(
         resources=[
@@ -35,7 +38,7 @@ def listed() -> types.ListResourcesResult:
     )
 
 
-def written(uri: str, document: Any, *, pays: bool, most_bytes: int) -> types.ReadResourceResult:
+def read_resource(uri: str, document: Any, *, pays: bool, most_bytes: int) -> types.ReadResourceResult:
     """One resource.
 
     Args:
@@ -45,7 +48,7 @@ def written(uri: str, document: Any, *, pays: bool, most_bytes: int) -> types.Re
         most_bytes: Of a tool's answer.
 
     Raises:
-        UnreadableError: If the document is not what the route answers.
+        UnreadableAnswerError: If the document is not what the route answers.
     """
     with reading():
         shown = capabilities(document["data"], pays=pays, most_bytes=most_bytes) if uri == CAPABILITIES else document
@@ -74,3 +77,83 @@ def capabilities(manifest: Mapping[str, Any], *, pays: bool, most_bytes: int) ->
         "limits": {"answer_bytes": most_bytes, "pays_by_itself": pays},
         "not_here": "Live streams and everything about keys: use the command line or the API.",
     }
+
+
+_SYMBOL: Final = re.compile(r"[A-Za-z0-9]{1,20}")
+_HONESTY: Final = (
+    "Use only figures that the tools return, say of when they are, and say what notes and _stale_fields say. Where a "
+    "tool has no answer, say so; never fill a gap from memory. This is information, no advice."
+)
+
+
+class Prompt(Struct, frozen=True, kw_only=True):
+    """One prompt; its text has a place for a symbol if it takes one."""
+
+    name: str
+    title: str
+    description: str
+    text: str
+    takes_symbol: bool = False
+
+
+PROMPTS: Final = (
+    Prompt(
+        name="daily_brief",
+        title="Daily brief",
+        description="The market today in a few lines: breadth, regime, funding extremes. Three calls.",
+        text="Write a brief of the crypto market today, ten lines at most. Call market_state with view=breadth, then "
+        "with view=regime, then funding_alerts. Lead with what changed; end with what would change the picture.",
+    ),
+    Prompt(
+        name="risk_check",
+        title="Risk check",
+        description="What speaks for and against holding a coin now. Two calls.",
+        text="Check the risk of holding {symbol} now. Call coin_risk, then coin_verdict. Say what funding costs or "
+        "pays each side, whether daily and weekly trend agree, how close it moves with BTC, and which value flips the "
+        "verdict.",
+        takes_symbol=True,
+    ),
+    Prompt(
+        name="explain_verdict",
+        title="Explain a verdict",
+        description="How the rules came to a coin's verdict, for somebody who has not seen them. One call.",
+        text="Explain the verdict on {symbol} to somebody who does not know the rules. Call coin_verdict. Show that "
+        "the contributions add up to the score, give the sentence behind each, name the nearest value that flips one, "
+        "and say how such verdicts have turned out, or that too few have.",
+        takes_symbol=True,
+    ),
+)
+
+_ASKED: Final = types.PromptArgument(name="symbol", description="Ticker, e.g. BTC", required=True)
+
+
+def list_prompts() -> types.ListPromptsResult:
+    """All prompts."""
+    return types.ListPromptsResult(
+        prompts=[
+            types.Prompt(
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
+                arguments=[_ASKED] if prompt.takes_symbol else None,
+            )
+            for prompt in PROMPTS
+        ]
+    )
+
+
+def get_prompt(name: str, arguments: Mapping[str, str]) -> types.GetPromptResult:
+    """One prompt, filled in.
+
+    Raises:
+        MCPError: If there is none of that name, or its symbol is missing or none.
+    """
+    prompt = next((prompt for prompt in PROMPTS if prompt.name == name), None)
+    if prompt is None:
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt {name!r}")
+    symbol = arguments.get("symbol", "")
+    if prompt.takes_symbol and not _SYMBOL.fullmatch(symbol):
+        raise MCPError(types.INVALID_PARAMS, f"{name} takes a symbol: a ticker such as BTC")
+    text = f"{prompt.text.format(symbol=symbol.upper())} {_HONESTY}"
+    message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+    return types.GetPromptResult(description=prompt.description, messages=[message])

@@ -1,7 +1,7 @@
-"""JSON Schema 2020-12 of structs, as short as it can be said: a model is given all of it before its first question.
+"""JSON Schema 2020-12 of structs, kept short because a model reads all of it before its first question.
 
-Every object is closed. Where an inner object always has all of its fields, it says so by their number, which with
-closed properties means the same as naming each of them a second time.
+Arguments are closed: a tool refuses what it does not know. Answers are open, and say which fields there are and their
+types: `notes` may be in every answer, and this server builds each answer from the struct of its schema.
 """
 
 from collections.abc import Mapping
@@ -14,35 +14,40 @@ JsonSchema = dict[str, Any]
 _KEPT: Final = frozenset({"type", "items", "description", "minimum", "maximum"})
 
 
-def of(kind: type[msgspec.Struct]) -> JsonSchema:
+_ANY_OBJECT: Final = {"type": "object"}
+"""Says nothing of the entries of a list that a model does not see at once."""
+
+
+def schema_of(kind: type[msgspec.Struct], *, closed: bool = False) -> JsonSchema:
     """Describe a struct, with every struct that it holds in its place.
 
     Args:
         kind: Arguments, or an answer.
+        closed: Whether other properties are refused.
     """
     (schema,), named = msgspec.json.schema_components([kind], ref_template="{name}")
     top = named[schema["$ref"]]
-    return _object(top, named, {"required": top["required"]} if top["required"] else {})
+    required = {"required": top["required"]} if top["required"] else {}
+    return _object(top, named) | required | ({"additionalProperties": False} if closed else {})
 
 
-def _object(schema: Mapping[str, Any], named: Mapping[str, Any], required: JsonSchema) -> JsonSchema:
-    properties = {name: _short(inner, named) for name, inner in schema["properties"].items()}
-    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+def _object(schema: Mapping[str, Any], named: Mapping[str, Any]) -> JsonSchema:
+    return {
+        "type": "object",
+        "properties": {name: _short(inner, named) for name, inner in schema["properties"].items()},
+    }
 
 
 def _short(schema: Mapping[str, Any], named: Mapping[str, Any]) -> JsonSchema:
     if "$ref" in schema:
-        inner = named[schema["$ref"]]
-        whole = len(inner["required"]) == len(inner["properties"])
-        return _object(
-            inner, named, {"minProperties": len(inner["required"])} if whole else {"required": inner["required"]}
-        )
+        return _object(named[schema["$ref"]], named)
     if "anyOf" in schema:
         return _either([_short(branch, named) for branch in schema["anyOf"]])
     if "enum" in schema:
         return {"enum": schema["enum"]}
     kept = {key: value for key, value in schema.items() if key in _KEPT}
-    return kept | {"items": _short(kept["items"], named)} if "items" in kept else kept
+    items = _short(kept.pop("items"), named) if "items" in kept else _ANY_OBJECT
+    return kept if items == _ANY_OBJECT else kept | {"items": items}
 
 
 def _either(branches: list[JsonSchema]) -> JsonSchema:

@@ -1,4 +1,4 @@
-"""The tool server: its lists, and what it says of itself; how it is reached is `serving`'s."""
+"""The MCP server object: its lists of tools, resources and prompts."""
 
 from functools import partial
 from typing import Any, Final
@@ -9,12 +9,12 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from service import __version__
-from service.clients.mcp import prompts, resources
-from service.clients.mcp.calling import FAILURES, Caller
-from service.clients.mcp.explaining import explain
-from service.clients.mcp.meaning import Context
-from service.clients.mcp.schema import of
-from service.clients.mcp.tools import TOOLS, Tool
+from service.clients.mcp import resources
+from service.clients.mcp.calls import FAILURES, ToolCaller
+from service.clients.mcp.elicitation import Context
+from service.clients.mcp.error_messages import explain
+from service.clients.mcp.schema import schema_of
+from service.clients.mcp.tools import TOOLS, McpTool
 
 INSTRUCTIONS: Final = (
     "Crypto market data and rules-based verdicts. Every figure you state about the market has to come from a tool. "
@@ -27,7 +27,7 @@ INSTRUCTIONS: Final = (
 _HOUR: Final = CacheHint(ttl_ms=3_600_000, scope="public")
 
 
-def make_server(caller: Caller, most_bytes: int, *, over_http: bool) -> Server[Any]:
+def make_server(caller: ToolCaller, most_bytes: int, *, over_http: bool) -> Server[Any]:
     """Make the tool server.
 
     Args:
@@ -42,7 +42,7 @@ def make_server(caller: Caller, most_bytes: int, *, over_http: bool) -> Server[A
         return tools
 
     async def list_resources(_context: Context, _params: object) -> types.ListResourcesResult:
-        return resources.listed()
+        return resources.list_resources()
 
     async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         route = resources.ROUTES.get(params.uri)
@@ -51,16 +51,16 @@ def make_server(caller: Caller, most_bytes: int, *, over_http: bool) -> Server[A
         headers = context.request.headers if context.request is not None else None
         try:
             document = await caller.threads.run(partial(gateway.read, route, headers))
-            return resources.written(params.uri, document, pays=gateway.pays, most_bytes=most_bytes)
+            return resources.read_resource(params.uri, document, pays=gateway.pays, most_bytes=most_bytes)
         except FAILURES as error:
             text = explain(error, over_http=over_http, pays=gateway.pays)
             raise MCPError(types.INTERNAL_ERROR, text, {"uri": params.uri}) from None
 
     async def list_prompts(_context: Context, _params: object) -> types.ListPromptsResult:
-        return prompts.listed()
+        return resources.list_prompts()
 
     async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return prompts.written(params.name, params.arguments or {})
+        return resources.get_prompt(params.name, params.arguments or {})
 
     return Server(
         "verdict",
@@ -77,14 +77,14 @@ def make_server(caller: Caller, most_bytes: int, *, over_http: bool) -> Server[A
     )
 
 
-def _listed(tool: Tool, *, pays: bool) -> types.Tool:
+def _listed(tool: McpTool, *, pays: bool) -> types.Tool:
     """A tool as hosts see it. One that may spend money does not say that it only reads."""
     hints = types.ToolAnnotations(destructive_hint=False) if pays else types.ToolAnnotations(read_only_hint=True)
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=of(tool.arguments),
-        output_schema=of(tool.view),
+        input_schema=schema_of(tool.arguments, closed=True),
+        output_schema=schema_of(tool.view),
         annotations=hints,
     )

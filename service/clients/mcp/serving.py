@@ -4,30 +4,95 @@ import signal
 import socket
 import sys
 import threading
-from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import anyio
+import anyio.to_thread
+import msgspec
 import uvicorn
+from anyio.abc import ObjectSendStream
+from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
 
-from service.clients.cli.refusal import RefusalError
-from service.clients.cli.screen import safe
-from service.clients.cli.terminal import is_terminal
+from service.clients.cli.command import Arguments
+from service.clients.cli.errors import RefusalError
+from service.clients.cli.terminal import is_terminal, tell
 from service.clients.mcp import http_guard
-from service.clients.mcp.budget import DEFAULT, LEAST
-from service.clients.mcp.calling import Caller
+from service.clients.mcp.calls import ToolCaller
 from service.clients.mcp.gateway import Gateway, bearer
-from service.clients.mcp.lines import Lines
 from service.clients.mcp.server import make_server
-from service.clients.paying.buyer import Buyer
-from service.clients.paying.opening import unattended
-from service.clients.profile.caller import token_of, url_of
+from service.clients.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES
+from service.clients.paying.buyer import Buyer, unattended_buyer
+from service.clients.profile.connection import token_of, url_of
 from service.clock import SystemClock
+
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""Of one message, its line end not counted."""
+
+Answers = ObjectSendStream[SessionMessage]
+
+
+class MessageLines:
+    """What a transport reads from instead of standard input: only lines that hold a message.
+
+    Args:
+        source: Standard input.
+
+    Attributes:
+        answers: Where errors are written to; set before the first line is read.
+    """
+
+    answers: Answers
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield messages until standard input ends."""
+        while line := await self._read():
+            if len(line) > MOST_BYTES and not line.endswith(b"\n"):
+                await self._skip()
+                await self._refuse(types.INVALID_REQUEST, f"A message takes at most {MOST_BYTES} bytes.")
+            elif line.strip():
+                if (error := _judge(line)) is None:
+                    yield line.decode()
+                else:
+                    await self._refuse(*error)
+
+    async def _read(self) -> bytes:
+        return await anyio.to_thread.run_sync(self._source.readline, MOST_BYTES + 1)
+
+    async def _skip(self) -> None:
+        """Read to the end of a line that is too long, keeping none of it."""
+        while (rest := await self._read()) and not rest.endswith(b"\n"):
+            pass
+
+    async def _refuse(self, code: int, message: str, request_id: types.RequestId | None = None) -> None:
+        error = types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))
+        await self.answers.send(SessionMessage(error))
+
+
+def _judge(line: bytes) -> tuple[int, str, types.RequestId | None] | None:
+    """Why a line holds no message, with the id of the request where it has one; None where it holds one."""
+    try:
+        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        pass
+    else:
+        return None
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return types.PARSE_ERROR, "This line is not valid JSON. Send one JSON-RPC message a line, in UTF-8.", None
+    request_id = found.get("id") if isinstance(found, dict) else None
+    is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
+    return types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message.", request_id if is_id else None
+
 
 PORT: Final = 8403
 PATH: Final = "/mcp"
@@ -40,8 +105,8 @@ _MOST_SESSIONS: Final = 500
 _FAREWELL_S: Final = 5
 
 
-def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Serve until standard input ends, or the process is told to stop.
+def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """Serve until standard input ends, or the process is stopped.
 
     Args:
         arguments: Of the command.
@@ -50,9 +115,9 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     Raises:
         RefusalError: If it cannot be served as is asked.
     """
-    most_bytes = DEFAULT if arguments.budget is None else arguments.budget
-    if most_bytes < LEAST:
-        raise RefusalError(f"--budget: no answer is worth its question in less than {LEAST} bytes")
+    most_bytes = DEFAULT_BYTES if arguments.budget is None else arguments.budget
+    if most_bytes < LEAST_BYTES:
+        raise RefusalError(f"--budget: no answer is worth its question in less than {LEAST_BYTES} bytes")
     if arguments.http and arguments.pay:
         raise RefusalError("--pay: over HTTP nothing is paid, as anybody on this machine could spend the wallet")
     if arguments.port is not None and not arguments.http:
@@ -62,13 +127,13 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     whose = bearer if arguments.http else _own(environment, url)
     with closing(Gateway(url, whose, buyer)) as gateway:
         server = make_server(
-            Caller(gateway, most_bytes, over_http=arguments.http), most_bytes, over_http=arguments.http
+            ToolCaller(gateway, most_bytes, over_http=arguments.http), most_bytes, over_http=arguments.http
         )
         if arguments.http:
             serve_http(server, PORT if arguments.port is None else arguments.port)
         else:
             if is_terminal(sys.stdin):
-                _tell("The tools wait for the program that starts this to speak to them; Ctrl-C ends it")
+                tell("The tools wait for the program that starts this to speak to them; Ctrl-C ends it")
             with _interruptible():
                 anyio.run(serve_stdio, server)
     return 0
@@ -88,21 +153,17 @@ def _interruptible() -> Iterator[None]:
 
 
 def _own(environment: Mapping[str, str], url: str) -> Callable[[object], str | None]:
-    """The credential of whoever started this, looked up at each call: a login takes effect at once."""
+    """The credential of this machine's user, read at each call: a login takes effect at once."""
     return lambda _headers: token_of(environment, url)
 
 
 def _buyer(environment: Mapping[str, str]) -> Buyer:
-    return unattended(environment, SystemClock(), tell=_tell, pause=threading.Event().wait)
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"{safe(line)}\n")
+    return unattended_buyer(environment, SystemClock(), tell=tell, pause=threading.Event().wait)
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve whoever started this process. While it lasts, what else is written to standard output goes to stderr."""
-    lines = Lines(sys.stdin.buffer)
+    """Serve over standard input and output. Other output of this process goes to stderr meanwhile."""
+    lines = MessageLines(sys.stdin.buffer)
     async with stdio_server(lines) as (read, write):  # type: ignore[arg-type] # it is iterated, no more
         lines.answers = write
         await server.run(read, write, server.create_initialization_options())
@@ -141,7 +202,7 @@ def serve_http(server: Server[Any], port: int) -> None:
             server_header=False,
             timeout_graceful_shutdown=_FAREWELL_S,
         )
-        _tell(f"Tools at http://{_HERE}:{port}{PATH}")
+        tell(f"Tools at http://{_HERE}:{port}{PATH}")
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -2,30 +2,38 @@
 
 Decisions:
 - A tool a topic, thirteen in all; each asks one route, once, so that a call costs what the manifest says of it.
-- Arguments are named as the routes name them, so that what the service says of a mistake can be acted on.
+- ToolArguments are named as the routes name them, so that what the service says of a mistake can be acted on.
 - A list is asked for with a limit and not by pages: who needs all of it is no model, and has the command line.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import asdict
 
 from service.clients.mcp import views
-from service.wire.coins import SortField, SortOrder
+from service.wire.coins import SortOrder
 from service.wire.market import Trend
 from service.wire.quality import SignalType
 
 Limit = Annotated[int, Meta(le=200)]
 
+SortBy = Literal[
+    "rank", "change_24h", "change_7d", "change_30d", "volume_24h_usd", "open_interest_usd", "market_cap", "funding_apr",
+    "score",
+]  # fmt: skip
+"""Those of the route's fields that a ranking is asked for by."""
 
-class Asked(Struct, frozen=True):
+
+class ToolRequest(Struct, frozen=True):
     """One request to the service.
 
     Args:
         offer: Id of the route.
         values: Its parameters, or the fields of its body.
-        listed: Which key of the payload is shown as which list: `{"positions": "coins"}`; the whole payload is `""`.
+        listed: Which key of the payload is shown as which list or text: `{"positions": "coins"}`; the whole payload is
+            `""`.
         spread: A key of the payload whose fields are shown beside the others.
     """
 
@@ -35,293 +43,311 @@ class Asked(Struct, frozen=True):
     spread: str = ""
 
 
-class Arguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a tool takes."""
+class ToolArguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a tool takes. By default the fields are the parameters of one route, `offer`."""
 
-    def asked(self) -> Asked:
+    offer: ClassVar[str] = ""
+
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
-        raise NotImplementedError
+        return ToolRequest(self.offer, asdict(self))
 
 
-class OfRisk(Arguments, frozen=True):
+class OfRisk(ToolArguments, frozen=True):
     """Of `coin_risk`."""
 
-    symbol: Annotated[str, Meta(description="Ticker, e.g. BTC")]
+    symbol: Annotated[str, Meta(description="e.g. BTC")]
+    view: Literal["risk", "trend", "id", "name", "contract", "resolve"] = "risk"
+    chain: str | UnsetType = UNSET
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
-        return Asked("coin.risk", {"symbol": self.symbol})
+        text = self.symbol
+        if self.view == "resolve":
+            return ToolRequest("resolve", {"q": text})
+        if self.view == "contract":
+            return ToolRequest("coin.by-contract", {"address": text, "chain": self.chain}, spread="coin")
+        if self.view in {"id", "name"}:
+            return ToolRequest(f"coin.by-{self.view}", {self.view: text}, spread="coin")
+        if self.view == "trend":
+            return ToolRequest("coin.lookup", {"symbol": text}, spread="coin")
+        return ToolRequest("coin.risk", {"symbol": text})
 
 
-class OfCoins(Arguments, frozen=True):
+class OfCoins(ToolArguments, frozen=True):
     """Of `coins`."""
 
-    sort: SortField = "rank"
+    offer = "coins"
+    sort: SortBy = "rank"
     order: SortOrder | UnsetType = UNSET
     category: str | UnsetType = UNSET
     trend: Trend | UnsetType = UNSET
     limit: Limit = 20
 
-    def asked(self) -> Asked:
-        """The request that answers it."""
-        values = {name: getattr(self, name) for name in ("sort", "order", "category", "trend", "limit")}
-        return Asked("coins", values)
 
-
-class OfVerdict(Arguments, frozen=True):
+class OfVerdict(ToolArguments, frozen=True):
     """Of `coin_verdict`."""
 
+    offer = "signal"
     symbol: str
     as_of: Annotated[str, Meta(description="ISO 8601: by what was known then")] | UnsetType = UNSET
 
-    def asked(self) -> Asked:
-        """The request that answers it."""
-        return Asked("signal", {"symbol": self.symbol, "as_of": self.as_of})
 
-
-class OfHistory(Arguments, frozen=True):
+class OfHistory(ToolArguments, frozen=True):
     """Of `coin_history`."""
 
+    offer = "coin.historical"
     symbol: str
     count: Annotated[int, Meta(le=1000)] = 24
     unit: Literal["h", "d"] = "h"
 
-    def asked(self) -> Asked:
-        """The request that answers it."""
-        return Asked("coin.historical", {"symbol": self.symbol, "count": self.count, "unit": self.unit})
 
-
-class OfMarket(Arguments, frozen=True):
+class OfMarket(ToolArguments, frozen=True):
     """Of `market_state`."""
 
-    view: Literal["breadth", "crossings", "regime", "signals", "history"]
-    symbol: Annotated[str, Meta(description="history needs it")] | UnsetType = UNSET
+    view: Literal[
+        "breadth", "crossings", "regime", "signals", "history", "prices", "baselines", "global", "sentiment",
+        "narratives",
+    ]  # fmt: skip
+    symbol: str | UnsetType = UNSET
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
-        if self.view == "breadth":
-            return Asked("market.health", {"context": 1})
-        if self.view == "crossings":
-            return Asked("market.crossing", {})
+        plain: dict[str, tuple[str, Mapping[str, object]]] = {
+            "breadth": ("market.health", {"context": 1}),
+            "crossings": ("market.crossing", {}),
+            "global": ("market.global", {}),
+            "prices": ("market.prices", {"symbols": self.symbol}),
+            "baselines": ("market.baselines", {"symbols": self.symbol}),
+            "narratives": ("narratives", {}),
+        }
+        if self.view in plain:
+            return ToolRequest(*plain[self.view])
+        if self.view == "sentiment":
+            if self.symbol is UNSET:
+                return ToolRequest("sentiment", {"action": "summary"}, {"summary": "interpretation"})
+            return ToolRequest("coin.sentiment", {"symbol": self.symbol}, {"summary": "interpretation"}, "data")
         action = "active" if self.view == "regime" else self.view
         coins = dict.fromkeys(("positions", "signals", "currentPosition"), "coins")
-        return Asked("regime", {"action": action, "symbol": self.symbol}, coins, "market")
+        return ToolRequest("regime", {"action": action, "symbol": self.symbol}, coins, "market")
 
 
-class OfCategory(Arguments, frozen=True):
+class CategoryArguments(ToolArguments, frozen=True):
     """Of `category`."""
 
     name: Annotated[str, Meta(description="Exact, e.g. Layer 1 (L1)")]
     view: Literal["trend", "sentiment"]
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
-        return Asked("category.info" if self.view == "trend" else "category.sentiment", {"name": self.name})
+        return ToolRequest("category.info" if self.view == "trend" else "category.sentiment", {"name": self.name})
 
 
-class OfAlerts(Arguments, frozen=True):
+class OfAlerts(ToolArguments, frozen=True):
     """Of `funding_alerts`."""
 
+    offer = "funding.alerts"
     symbol: str | UnsetType = UNSET
     limit: Limit = 20
 
-    def asked(self) -> Asked:
-        """The request that answers it."""
-        return Asked("funding.alerts", {"symbol": self.symbol, "limit": self.limit})
 
-
-class OfAssets(Arguments, frozen=True):
+class OfAssets(ToolArguments, frozen=True):
     """Of `real_world_assets`."""
 
     symbol: Annotated[str, Meta(description="e.g. AAPL; without it the list")] | UnsetType = UNSET
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
         if self.symbol is UNSET:
-            return Asked("rwa.assets", {})
-        return Asked("rwa.symbol", {"symbol": self.symbol}, {"": "assets"})
+            return ToolRequest("rwa.assets", {})
+        if ":" in self.symbol:
+            return ToolRequest("rwa.asset", {"id": self.symbol}, {"": "assets"})
+        return ToolRequest("rwa.symbol", {"symbol": self.symbol}, {"": "assets"})
 
 
-class OfRecords(Arguments, frozen=True):
+class OfRecords(ToolArguments, frozen=True):
     """Of `walkforward`."""
 
     action: Literal["signals", "positions", "outcomes"]
     symbol: str | UnsetType = UNSET
     limit: Limit = 20
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
         values = {"action": self.action, "symbol": self.symbol, "limit": self.limit}
-        return Asked("walkforward", values, {self.action: "records"})
+        return ToolRequest("walkforward", values, {self.action: "records"})
 
 
-class OfQuality(Arguments, frozen=True):
+class OfQuality(ToolArguments, frozen=True):
     """Of `get_signal_quality`."""
 
+    offer = "signal.quality"
     asset: str
     signal_type: SignalType = "mean_reversion"
 
-    def asked(self) -> Asked:
-        """The request that answers it."""
-        return Asked("signal.quality", {"asset": self.asset, "signal_type": self.signal_type})
 
-
-class OfTranscripts(Arguments, frozen=True):
+class OfTranscripts(ToolArguments, frozen=True):
     """Of `transcripts`."""
 
+    offer = "transcripts"
     coin: str | UnsetType = UNSET
     sector: str | UnsetType = UNSET
     macro: Annotated[str, Meta(description="Topic, e.g. rates, etf")] | UnsetType = UNSET
     limit: Limit = 10
 
-    def asked(self) -> Asked:
-        """The request that answers it."""
-        values = {"coin": self.coin, "sector": self.sector, "macro": self.macro, "limit": self.limit}
-        return Asked("transcripts", values)
 
-
-class OfWallets(Arguments, frozen=True):
+class OfWallets(ToolArguments, frozen=True):
     """Of `wallets`."""
 
     contract: Annotated[str, Meta(description="Without it the watchlist")] | UnsetType = UNSET
     limit: Limit = 20
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
         action = "watchlist" if self.contract is UNSET else "movements"
-        return Asked("wallets", {"action": action, "contract": self.contract, "limit": self.limit})
+        return ToolRequest("wallets", {"action": action, "contract": self.contract, "limit": self.limit})
 
 
-class OfQuestion(Arguments, frozen=True):
+class OfQuestion(ToolArguments, frozen=True):
     """Of `ask`."""
 
     question: str
 
-    def asked(self) -> Asked:
+    def asked(self) -> ToolRequest:
         """The request that answers it."""
-        return Asked("question", {"messages": [{"role": "user", "content": self.question}]})
+        return ToolRequest("question", {"messages": [{"role": "user", "content": self.question}]})
 
 
-class Tool(Struct, frozen=True, kw_only=True):
+class McpTool(Struct, frozen=True, kw_only=True):
     """One tool: its name, its title for people, what it is for, the routes it may ask, what it takes and gives."""
 
     name: str
     title: str
     description: str
     offers: tuple[str, ...]
-    arguments: type[Arguments]
-    view: type[views.Noted]
+    arguments: type[ToolArguments]
+    view: type[Struct]
 
 
 TOOLS: Final = (
-    Tool(
+    McpTool(
         name="coin_risk",
-        title="Coin risk",
-        description="One coin now: price (USD), funding (% a year, above 0: longs pay), daily and weekly trend, "
-        "sentiment, correlation to BTC.",
-        offers=("coin.risk",),
+        title="Coin",
+        description="A coin: price, funding (% a year, above 0: longs pay), trends, sentiment, BTC "
+        "correlation. resolve: what a text means.",
+        offers=("coin.risk", "resolve", "coin.lookup", "coin.by-id", "coin.by-name", "coin.by-contract"),
         arguments=OfRisk,
-        view=views.Risk,
+        view=views.RiskView,
     ),
-    Tool(
+    McpTool(
         name="coins",
         title="Coins",
         description="All coins, filtered and ranked: price, changes (%), volume (USD), funding (% a year), verdict.",
         offers=("coins",),
         arguments=OfCoins,
-        view=views.Coins,
+        view=views.CoinsView,
     ),
-    Tool(
+    McpTool(
         name="coin_verdict",
         title="Coin verdict",
         description="Bull-or-bear verdict on one coin by published rules: score -4 to +4, evidence, each rule's "
         "contribution and the value that flips it.",
         offers=("signal",),
         arguments=OfVerdict,
-        view=views.Verdict,
+        view=views.VerdictView,
     ),
-    Tool(
+    McpTool(
         name="coin_history",
         title="Coin history",
         description="One coin's price and funding (% a year), the last count hours (h) or days (d).",
         offers=("coin.historical",),
         arguments=OfHistory,
-        view=views.History,
+        view=views.HistoryView,
     ),
-    Tool(
+    McpTool(
         name="market_state",
-        title="Market state",
-        description="The whole market. breadth: share of coins UP, HODL, DOWN; crossings: UP and DOWN swapped the "
-        "lead; regime: risk-on or -off; signals: coins that turned; history: a coin's past trades.",
-        offers=("market.health", "market.crossing", "regime"),
+        title="Market",
+        description="The market. breadth: coins UP, HODL, DOWN; crossings: these swapped the lead; regime: risk-on or "
+        "-off; signals: coins that turned; history: a coin's trades; sentiment: also a coin's.",
+        offers=(
+            "market.health",
+            "market.crossing",
+            "regime",
+            "market.prices",
+            "market.baselines",
+            "market.global",
+            "coin.sentiment",
+            "sentiment",
+            "narratives",
+        ),
         arguments=OfMarket,
-        view=views.Market,
+        view=views.MarketView,
     ),
-    Tool(
+    McpTool(
         name="category",
         title="Category",
-        description="A category of coins: how they trend (%), or sentiment (-1 to 1) of what is written.",
+        description="A category of coins: how they trend (%), or news sentiment (-1 to 1).",
         offers=("category.info", "category.sentiment"),
-        arguments=OfCategory,
-        view=views.Category,
+        arguments=CategoryArguments,
+        view=views.CategoryView,
     ),
-    Tool(
+    McpTool(
         name="funding_alerts",
         title="Funding alerts",
         description="Coins whose funding (% a year) became extreme, newest first. clearedAt null: it still is.",
         offers=("funding.alerts",),
         arguments=OfAlerts,
-        view=views.Alerts,
+        view=views.FundingAlertsView,
     ),
-    Tool(
+    McpTool(
         name="real_world_assets",
         title="Real-world assets",
-        description="Stocks, ETFs, metals, commodities, indices, currencies by their perpetuals. Never coins.",
-        offers=("rwa.assets", "rwa.symbol"),
+        description="Stocks, ETFs, metals, commodities, indices, currencies.",
+        offers=("rwa.assets", "rwa.symbol", "rwa.asset"),
         arguments=OfAssets,
-        view=views.Assets,
+        view=views.AssetsView,
     ),
-    Tool(
+    McpTool(
         name="walkforward",
-        title="Walk-forward records",
+        title="Walk-forward",
         description="Back-tested strategies out of sample: entry signals, open positions, or outcomes with summary.",
         offers=("walkforward",),
         arguments=OfRecords,
-        view=views.Walkforward,
+        view=views.WalkforwardView,
     ),
-    Tool(
+    McpTool(
         name="get_signal_quality",
         title="Signal quality",
-        description="How far a strategy or the verdict can be trusted on a coin, out of sample, after costs. "
+        description="How far to trust a strategy or the verdict on a coin, out of sample, after costs. "
         "confidence: deflated Sharpe probability.",
         offers=("signal.quality",),
         arguments=OfQuality,
-        view=views.Quality,
+        view=views.QualityView,
     ),
-    Tool(
+    McpTool(
         name="transcripts",
-        title="Podcast highlights",
+        title="Podcasts",
         description="Quotes from podcasts and videos on coins, sectors, the economy: opinions, never instructions.",
         offers=("transcripts",),
         arguments=OfTranscripts,
-        view=views.Transcripts,
+        view=views.TranscriptsView,
     ),
-    Tool(
+    McpTool(
         name="wallets",
-        title="Watched wallets",
-        description="Watched on-chain wallets and their tokens, or movements of one token in and out of them.",
+        title="Wallets",
+        description="Watched on-chain wallets with tokens, or movements of one token in and out.",
         offers=("wallets",),
         arguments=OfWallets,
-        view=views.Wallets,
+        view=views.WalletsView,
     ),
-    Tool(
+    McpTool(
         name="ask",
         title="Ask",
-        description="Answers a market question in words, from the same data: rankings, comparisons, and what no "
+        description="Answers a market question in words, from the same data: rankings, comparisons, what no "
         "other tool gives.",
         offers=("question",),
         arguments=OfQuestion,
-        view=views.Told,
+        view=views.AnswerView,
     ),
 )
 

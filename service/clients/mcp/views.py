@@ -6,7 +6,7 @@ wire's struct that it comes from.
 """
 # ruff: noqa: N815 - names on the wire are the contract's, camelCase included
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -18,33 +18,30 @@ from service.wire.verdict import Confidence, Label
 from service.wire.walkforward import Strategy
 
 
-class Noted(Struct, frozen=True, kw_only=True):
-    """What every answer may say: in `notes` what was cut, what is stale, and whether the figures are recorded ones."""
-
-    notes: str | UnsetType = UNSET
-
-
-class Dated(Noted, frozen=True, kw_only=True):
+class Dated(Struct, frozen=True, kw_only=True):
     """An answer that has an age: `as_of` is the observation time of its oldest input, ISO 8601 UTC."""
 
     as_of: str
     data_age_seconds: int
 
 
-class Risk(Dated, frozen=True, kw_only=True):
-    """Of `coin.risk`."""
+class RiskView(Dated, frozen=True, kw_only=True):
+    """Of `coin.risk`, `resolve` and the lookups of a coin."""
 
-    symbol: str
-    price: float | None
-    funding_apr: float | None
-    trend_daily: Trend | None
-    trend_weekly: Trend | None
-    sentiment_stance: Stance | None
-    btc_correlation: float | None
-    _stale_fields: list[str]
+    symbol: str | UnsetType = UNSET
+    price: float | UnsetType | None = UNSET
+    funding_apr: float | UnsetType | None = UNSET
+    trend_daily: Trend | UnsetType | None = UNSET
+    trend_weekly: Trend | UnsetType | None = UNSET
+    sentiment_stance: Stance | UnsetType | None = UNSET
+    btc_correlation: float | UnsetType | None = UNSET
+    name: str | UnsetType | None = UNSET
+    trends: list[dict[str, Any]] | UnsetType = UNSET
+    matches: list[dict[str, Any]] | UnsetType = UNSET
+    _stale_fields: list[str] | UnsetType = UNSET
 
 
-class CoinRow(Struct, frozen=True):
+class _CoinRow(Struct, frozen=True):
     """Of `coins`."""
 
     symbol: str
@@ -58,13 +55,13 @@ class CoinRow(Struct, frozen=True):
     _stale_fields: list[str]
 
 
-class Coins(Dated, frozen=True, kw_only=True):
+class CoinsView(Dated, frozen=True, kw_only=True):
     """Of `coins`."""
 
-    coins: list[CoinRow]
+    coins: list[_CoinRow]
 
 
-class Rule(Struct, frozen=True):
+class _Rule(Struct, frozen=True):
     """Of a verdict: one rule, applied."""
 
     id: str
@@ -72,7 +69,7 @@ class Rule(Struct, frozen=True):
     flips_at: str | float | None
 
 
-class Verdict(Dated, frozen=True, kw_only=True):
+class VerdictView(Dated, frozen=True, kw_only=True):
     """Of `signal`."""
 
     symbol: str
@@ -80,10 +77,10 @@ class Verdict(Dated, frozen=True, kw_only=True):
     score: float
     confidence: Confidence
     evidence: list[str]
-    rules: list[Rule]
+    rules: list[_Rule]
 
 
-class Point(Struct, frozen=True):
+class _Point(Struct, frozen=True):
     """Of a coin's history."""
 
     t: str
@@ -91,62 +88,63 @@ class Point(Struct, frozen=True):
     fundingRate: float | None
 
 
-class History(Dated, frozen=True, kw_only=True):
+class HistoryView(Dated, frozen=True, kw_only=True):
     """Of `coin.historical`."""
 
     symbol: str
     change_pct: float | None
-    series: list[Point]
+    series: list[_Point]
 
 
-class Shares(Struct, frozen=True):
-    """Of breadth, percent."""
-
-    UP: float
-    HODL: float
-    DOWN: float
-
-
-class Crossing(Struct, frozen=True):
+class _Crossing(Struct, frozen=True):
     """Of breadth: UP came to outnumber DOWN, or the reverse."""
 
     at: str
     direction: Literal["UP over DOWN", "DOWN over UP"]
 
 
-class CoinRegime(Struct, frozen=True, kw_only=True):
+class _CoinRegime(Struct, frozen=True, kw_only=True):
     """Of `regime`: a coin as its position or its signal shows it."""
 
     symbol: str
-    regime: Regime
     direction: Direction | UnsetType | None = UNSET
     entryDate: str | UnsetType = UNSET
     firedAt: str | UnsetType = UNSET
-    reasons: list[str] | UnsetType = UNSET
 
 
-class Trade(Struct, frozen=True):
+class _Trade(Struct, frozen=True):
     """Of `regime?action=history`."""
 
     direction: Direction
-    entryDate: str
     exitDate: str
     returnPct: float
 
 
-class Market(Dated, frozen=True, kw_only=True):
-    """Of `market.health`, `market.crossing` and `regime`."""
+class _Narrative(Struct, frozen=True):
+    """Of `narratives`."""
 
-    breadth_pct: Shares | UnsetType = UNSET
+    name: str
+    mentions: int
+
+
+class MarketView(Dated, frozen=True, kw_only=True):
+    """Of the routes of the market, and `regime`."""
+
+    breadth_pct: dict[str, float] | UnsetType = UNSET
     interpretation: str | UnsetType = UNSET
-    crossings: list[Crossing] | UnsetType = UNSET
+    crossings: list[_Crossing] | UnsetType = UNSET
     regime: Regime | UnsetType | None = UNSET
     since: str | UnsetType = UNSET
-    coins: list[CoinRegime] | UnsetType = UNSET
-    trades: list[Trade] | UnsetType = UNSET
+    coins: list[_CoinRegime] | UnsetType = UNSET
+    trades: list[_Trade] | UnsetType = UNSET
+    prices: dict[str, Any] | UnsetType = UNSET
+    baselines: dict[str, Any] | UnsetType = UNSET
+    totalMarketCap: dict[str, Any] | UnsetType = UNSET
+    marketCapPercentage: dict[str, Any] | UnsetType = UNSET
+    narratives: list[_Narrative] | UnsetType = UNSET
 
 
-class Member(Struct, frozen=True, kw_only=True):
+class _Member(Struct, frozen=True, kw_only=True):
     """Of a category: a coin as it trades, or as it is written about."""
 
     symbol: str
@@ -156,17 +154,17 @@ class Member(Struct, frozen=True, kw_only=True):
     score: float | UnsetType | None = UNSET
 
 
-class Category(Dated, frozen=True, kw_only=True):
+class CategoryView(Dated, frozen=True, kw_only=True):
     """Of `category.info`, or of `category.sentiment`."""
 
     name: str
     stance: Stance | UnsetType = UNSET
     score: float | UnsetType | None = UNSET
     summary: str | UnsetType = UNSET
-    coins: list[Member]
+    coins: list[_Member]
 
 
-class Alert(Struct, frozen=True):
+class _Alert(Struct, frozen=True):
     """Of `funding.alerts`."""
 
     asset: str
@@ -176,13 +174,13 @@ class Alert(Struct, frozen=True):
     clearedAt: str | None
 
 
-class Alerts(Dated, frozen=True, kw_only=True):
+class FundingAlertsView(Dated, frozen=True, kw_only=True):
     """Of `funding.alerts`."""
 
-    events: list[Alert]
+    events: list[_Alert]
 
 
-class Asset(Struct, frozen=True, kw_only=True):
+class _Asset(Struct, frozen=True, kw_only=True):
     """Of `rwa.assets`; what `rwa.symbol` knows beyond that."""
 
     id: str
@@ -191,16 +189,15 @@ class Asset(Struct, frozen=True, kw_only=True):
     price: float | UnsetType | None = UNSET
     change_24h: float | UnsetType | None = UNSET
     trend_daily: Trend | UnsetType | None = UNSET
-    volume_24h_usd: float | UnsetType | None = UNSET
 
 
-class Assets(Dated, frozen=True, kw_only=True):
+class AssetsView(Dated, frozen=True, kw_only=True):
     """Of `rwa.assets`, or of `rwa.symbol`."""
 
-    assets: list[Asset]
+    assets: list[_Asset]
 
 
-class Record(Struct, frozen=True, kw_only=True):
+class _Record(Struct, frozen=True, kw_only=True):
     """Of `walkforward`: a decision, a position that is held, or one that has ended."""
 
     symbol: str
@@ -213,7 +210,7 @@ class Record(Struct, frozen=True, kw_only=True):
     returnPct: float | UnsetType = UNSET
 
 
-class Summary(Struct, frozen=True):
+class _Summary(Struct, frozen=True):
     """Of a walk-forward run, out of sample, after costs."""
 
     total: int
@@ -223,14 +220,14 @@ class Summary(Struct, frozen=True):
     maxDrawdownPct: float
 
 
-class Walkforward(Dated, frozen=True, kw_only=True):
+class WalkforwardView(Dated, frozen=True, kw_only=True):
     """Of `walkforward`, all three actions."""
 
-    records: list[Record]
-    summary: Summary | UnsetType | None = UNSET
+    records: list[_Record]
+    summary: _Summary | UnsetType | None = UNSET
 
 
-class Validations(Struct, frozen=True):
+class _Validations(Struct, frozen=True):
     """Of `signal.quality`: the trades that were counted, out of sample, after costs."""
 
     sampleSize: int
@@ -239,16 +236,16 @@ class Validations(Struct, frozen=True):
     sharpe: float | None
 
 
-class Quality(Dated, frozen=True, kw_only=True):
+class QualityView(Dated, frozen=True, kw_only=True):
     """Of `signal.quality`."""
 
     asset: str
     reliability_tier: ReliabilityTier
     confidence: float | None
-    validations: Validations
+    validations: _Validations
 
 
-class Highlight(Struct, frozen=True, kw_only=True):
+class _Highlight(Struct, frozen=True, kw_only=True):
     """Of `transcripts`."""
 
     publishedAt: str
@@ -258,28 +255,28 @@ class Highlight(Struct, frozen=True, kw_only=True):
     coins: list[str]
 
 
-class Transcripts(Dated, frozen=True, kw_only=True):
+class TranscriptsView(Dated, frozen=True, kw_only=True):
     """Of `transcripts`."""
 
-    highlights: list[Highlight]
+    highlights: list[_Highlight]
 
 
-class Token(Struct, frozen=True):
+class _Token(Struct, frozen=True):
     """Of a watched wallet: a token that moved."""
 
     contract: str
     symbol: str | None
 
 
-class Wallet(Struct, frozen=True):
+class _Wallet(Struct, frozen=True):
     """Of `wallets?action=watchlist`."""
 
     address: str
     label: str | None
-    tokens: list[Token]
+    tokens: list[_Token]
 
 
-class Movement(Struct, frozen=True):
+class _Movement(Struct, frozen=True):
     """Of `wallets?action=movements`."""
 
     ts: str
@@ -290,14 +287,14 @@ class Movement(Struct, frozen=True):
     label: str | None
 
 
-class Wallets(Dated, frozen=True, kw_only=True):
+class WalletsView(Dated, frozen=True, kw_only=True):
     """Of `wallets`, both actions."""
 
-    watchlist: list[Wallet] | UnsetType = UNSET
-    movements: list[Movement] | UnsetType = UNSET
+    watchlist: list[_Wallet] | UnsetType = UNSET
+    movements: list[_Movement] | UnsetType = UNSET
 
 
-class Told(Noted, frozen=True, kw_only=True):
+class AnswerView(Struct, frozen=True, kw_only=True):
     """Of `question`; `as_of` is of the oldest source, null where the answer rests on none."""
 
     as_of: str | None

@@ -2,28 +2,15 @@
 
 import json
 from base64 import b64encode
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from service.clients.paying.terms import Terms
+from service.clients.signin.wallet import Wallet
 from service.ethereum.typed_data import domain_separator, transfer_digest
 
 HEADER: Final = "PAYMENT-SIGNATURE"
 _EARLIER_S: Final = 600
 """How long before now it is good already: the chain's clock may be behind ours. The official clients do the same."""
-
-
-class Wallet(Protocol):
-    """Whose money it is."""
-
-    @property
-    def address(self) -> str:
-        """In EIP-55's form."""
-
-    def sign_text(self, text: str) -> str:
-        """Sign a text as `personal_sign` does (EIP-191): 0x and 130 hexadecimal digits."""
-
-    def sign_digest(self, digest: bytes) -> bytes:
-        """Sign 32 bytes: r, s, v, where s is low and v is 27 or 28."""
 
 
 class Signed(NamedTuple):

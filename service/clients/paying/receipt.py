@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from service.clients.paying.authorization import Wallet
-from service.clients.paying.drawer import RECEIPTS, Drawer, Kept, kept_of
-from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError
+from service.clients.paying.payment_store import RECEIPTS, PaymentStore, StoredPayment, stored_payment_of
+from service.clients.sdk.answer import RawAnswer, RefusedError, SentRequest, UnreachableError, UnreadableAnswerError
+from service.clients.signin.wallet import Wallet
 
 HEADER: Final = "x-receipt-id"
 _NONE: Final[Mapping[str, str]] = {}
@@ -21,7 +21,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
 
 
-class Bought(NamedTuple):
+class StoredReceipt(NamedTuple):
     """A receipt that is kept.
 
     Attributes:
@@ -32,28 +32,26 @@ class Bought(NamedTuple):
         path: Where.
     """
 
-    paid: Kept
+    paid: StoredPayment
     name: str
     proven: bool
     record: dict[str, Any]
     path: Path
 
 
-class Asks(Protocol):
-    """What a receipt is fetched with: the library's client, as whoever paid."""
+class ReceiptClient(Protocol):
+    """The client of the payer, which fetches the receipt."""
 
-    @property
-    def token(self) -> str | None:
-        """API key or session; null for a payer without an account."""
+    token: str | None
 
-    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = ...) -> Answer:
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = ...) -> RawAnswer:
         """Send a request and read its whole answer."""
 
 
-def receipt_id(answer: Answer) -> str | None:
+def receipt_id(answer: RawAnswer) -> str | None:
     """The name of what was paid for; None where nothing was, or where it is no name: it becomes part of a path."""
-    told = answer.headers.get(HEADER, "")
-    return told if _ID.fullmatch(told) else None
+    name = answer.headers.get(HEADER, "")
+    return name if _ID.fullmatch(name) else None
 
 
 def prove(wallet: Wallet, name: str, now_s: int) -> dict[str, str]:
@@ -70,12 +68,17 @@ def prove(wallet: Wallet, name: str, now_s: int) -> dict[str, str]:
 
 
 def keep_receipt(
-    drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer: Answer, proof: Mapping[str, str] = _NONE
+    store: PaymentStore,
+    client: ReceiptClient,
+    asked: SentRequest,
+    kept: StoredPayment,
+    answer: RawAnswer,
+    proof: Mapping[str, str] = _NONE,
 ) -> list[str]:
     """Fetch a receipt and keep it beside what was paid and what of the two does not agree; the payment is closed.
 
     Args:
-        drawer: Where.
+        store: Where.
         client: Fetches it.
         asked: What was asked for.
         kept: What was paid.
@@ -95,34 +98,34 @@ def keep_receipt(
     paid = kept._asdict()
     del paid["header"]
     record = {**document, "id": name, "service": asked.url, "paid": paid, "faults": faults}
-    drawer.finish(asked, kept, record)
+    store.finish(asked, kept, record)
     return faults
 
 
-def read_receipts(drawer: Drawer) -> list[Bought]:
+def read_receipts(store: PaymentStore) -> list[StoredReceipt]:
     """Everything that was bought, the newest first; a file that is no receipt of ours is left out."""
     found = []
-    for path in (drawer.folder / RECEIPTS).glob("*.json"):
+    for path in (store.folder / RECEIPTS).glob("*.json"):
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             record = json.loads(path.read_bytes())
-            paid = kept_of({**record["paid"], "header": ""})
-            found.append(Bought(paid, str(record["id"]), not record["faults"], record, path))
+            paid = stored_payment_of({**record["paid"], "header": ""})
+            found.append(StoredReceipt(paid, str(record["id"]), not record["faults"], record, path))
     return sorted(found, key=lambda bought: (-bought.paid.signed_ms, bought.path))
 
 
-def _fetched(client: Asks, name: str | None, proof: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+def _fetched(client: ReceiptClient, name: str | None, proof: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
     """The signed receipt with the service's signer, or why there is none."""
     try:
         signed = client.ask("GET", f"/api/receipts/{name}", headers=proof).document
         signer = client.ask("GET", "/api/cli/manifest").data["receiptSigner"]
         return {**{part: signed[part] for part in ("receipt", "signer", "signature")}, "receiptSigner": signer}, []
-    except (RefusedError, UnreachableError, UnreadableError) as error:
+    except (RefusedError, UnreachableError, UnreadableAnswerError) as error:
         return {}, [f"it could not be fetched ({error})"]
     except (LookupError, TypeError):
         return {}, ["what the service calls its receipt is none"]
 
 
-def _faults(document: Mapping[str, Any], asked: Asked, kept: Kept, body: bytes) -> Iterator[str]:
+def _faults(document: Mapping[str, Any], asked: SentRequest, kept: StoredPayment, body: bytes) -> Iterator[str]:
     receipt = document["receipt"]
     if not isinstance(receipt, dict):
         yield "what the service calls its receipt is none"

@@ -1,6 +1,7 @@
-"""What a service asks for, as far as it is wholly understood.
+"""Payment terms of a 402 response, accepted only if every part is understood; and the tokens that can pay.
 
-Source: x402 specification v2 (`PaymentRequired`, `PaymentRequirements`, scheme `exact` on EVM chains), EIP-3009.
+Sources: x402 specification v2 (`PaymentRequired`, `PaymentRequirements`, scheme `exact` on EVM chains), EIP-3009;
+https://developers.circle.com/stablecoins/usdc-contract-addresses, EIP-712 domains as the tokens report them.
 """
 
 import json
@@ -9,9 +10,63 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from service.clients.paying.dollars import DOLLARS, Dollar
-from service.clients.paying.refusal import UnpaidError
 from service.ethereum.addresses import read_address
+
+
+class UnpaidError(Exception):
+    """Nothing new was signed, or what was signed was refused; the message is one line that says what to do."""
+
+
+class OpenPaymentError(Exception):
+    """The outcome of a payment is not known yet. It is stored, and the same request sends it again.
+
+    Args:
+        message: One line that says what to do.
+        unreachable: Whether no answer came at all.
+    """
+
+    def __init__(self, message: str, *, unreachable: bool) -> None:
+        super().__init__(message)
+        self.unreachable = unreachable
+
+
+class Stablecoin(NamedTuple):
+    """USDC on one chain.
+
+    Attributes:
+        network: CAIP-2 id of the chain.
+        chain_id: EIP-155 number of the chain.
+        shown: Its name, for people.
+        is_real: Whether it is worth anything.
+        asset: Address of the token (EIP-55).
+        name: Of the token's signing domain (EIP-712).
+        version: Likewise.
+    """
+
+    network: str
+    chain_id: int
+    shown: str
+    is_real: bool
+    asset: str
+    name: str
+    version: str
+
+
+STABLECOINS: Final = {
+    dollar.network: dollar
+    for dollar in (
+        Stablecoin(
+            "eip155:84532", 84_532, "Base Sepolia, a test network: no real money", is_real=False,
+            asset="0x036CbD53842c5426634e7929541eC2318f3dCF7e", name="USDC", version="2",
+        ),
+        Stablecoin(
+            "eip155:8453", 8_453, "Base: real money", is_real=True,
+            asset="0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", name="USD Coin", version="2",
+        ),
+    )
+}  # fmt: skip
+"""By network."""
+
 
 HEADER: Final = "payment-required"
 LONGEST_WINDOW_S: Final = 300
@@ -48,7 +103,7 @@ class Terms(NamedTuple):
 
     amount: int
     pay_to: str
-    dollar: Dollar
+    dollar: Stablecoin
     window_s: int
     row: Mapping[str, Any]
 
@@ -107,11 +162,11 @@ def _understand(row: object) -> Terms:
     return Terms(int(amount), _payee(row), dollar, _window_s(row), row)
 
 
-def _dollar(row: Mapping[str, object]) -> Dollar:
+def _dollar(row: Mapping[str, object]) -> Stablecoin:
     network, asset = row.get("network"), row.get("asset")
-    dollar = DOLLARS.get(network) if isinstance(network, str) else None
+    dollar = STABLECOINS.get(network) if isinstance(network, str) else None
     if dollar is None:
-        raise ValueError(f"the network is none of {', '.join(DOLLARS)}")
+        raise ValueError(f"the network is none of {', '.join(STABLECOINS)}")
     if not isinstance(asset, str) or asset.lower() != dollar.asset.lower():
         raise ValueError(f"the asset is not USDC on {dollar.network} ({dollar.asset})")
     return dollar

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from service.clients.cli.refusal import RefusalError
-from service.clients.profile.folders import config_dir
-from service.clients.profile.private import read_whole, write_whole
+from service.clients.cli.errors import RefusalError
+from service.clients.profile.files import config_dir, read_whole, write_whole
 from service.clients.sdk.address import read_address
 
 FILE: Final = "config.json"

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.clients.profile import keyrings
-from service.clients.profile.folders import state_dir
-from service.clients.profile.private import locked, read_whole, write_whole
+from service.clients.profile.files import locked, read_whole, state_dir, write_whole
 from service.clients.sdk.address import read_address
 
 FILE: Final = "credentials.json"
@@ -15,7 +14,7 @@ Kind = Literal["session", "api_key"]
 Entries = dict[str, dict[str, Any]]
 
 
-class Credential(NamedTuple):
+class StoredCredential(NamedTuple):
     """What a service knows a caller by.
 
     Attributes:
@@ -35,7 +34,7 @@ class Credential(NamedTuple):
         return f"Credential({self.kind}, {self.wallet}, until {self.expires_at})"
 
 
-def keep(environment: Mapping[str, str], url: str, credential: Credential) -> str:
+def keep(environment: Mapping[str, str], url: str, credential: StoredCredential) -> str:
     """Keep a credential for an address, in place of the one before.
 
     Returns:
@@ -52,7 +51,7 @@ def keep(environment: Mapping[str, str], url: str, credential: Credential) -> st
     return "the keyring" if in_keyring else str(state_dir(environment) / FILE)
 
 
-def find(environment: Mapping[str, str], url: str) -> Credential | None:
+def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
     """The credential that is kept for an address.
 
     Raises:
@@ -65,7 +64,7 @@ def find(environment: Mapping[str, str], url: str) -> Credential | None:
     token = keyrings.get(name) if entry.get("in") == "keyring" else entry["token"]
     if token is None:
         return None
-    return Credential(token, entry["kind"], entry["wallet"], entry["expires_at"])
+    return StoredCredential(token, entry["kind"], entry["wallet"], entry["expires_at"])
 
 
 def forget(environment: Mapping[str, str], url: str) -> None:

@@ -1,19 +1,19 @@
-"""Where a service is: its address, taken apart and written in one way."""
+"""Parses service URLs and writes them in one normal form."""
 
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 _PORTS: Final = {"http": 80, "https": 443}
-_LIKE: Final = "write it like http://127.0.0.1:8402 or https://verdict.example"
+_LIKE: Final = "Write it like http://127.0.0.1:8402 or https://verdict.example"
 
 
 class Address(NamedTuple):
-    """Where a service is.
+    """A service URL.
 
     Attributes:
-        secure: Whether it is spoken to over TLS.
-        host: A name, or an address; an IPv6 one without its brackets.
-        port: The port, also where it was not written.
+        secure: Whether it uses TLS.
+        host: Name or IP address; IPv6 without brackets.
+        port: The port, also the default one.
     """
 
     secure: bool
@@ -21,36 +21,33 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        """The one way to write it: lower case, the port only where it is not the scheme's own."""
+        """The normal form: lower case, no default port."""
         scheme = "https" if self.secure else "http"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}://{host}" + (f":{self.port}" if self.port != _PORTS[scheme] else "")
 
 
 def read_address(url: str) -> Address:
-    """Take an address apart.
+    """Parse a service URL.
 
     Args:
-        url: http or https, a host, perhaps a port; a slash at its end says nothing.
+        url: http or https, a host, perhaps a port and a final slash.
 
     Raises:
-        ValueError: With what is wrong, if it is anything else. What stands before an `@` or after a `?` may be a
-            secret, and is not told again.
+        ValueError: If it is anything else. The message omits text before `@` and after `?`, which may be secret.
     """
     try:
         parts = urlsplit(url.strip())
         port = parts.port
         host = (parts.hostname or "").encode("idna").decode()
-    except ValueError:  # a port that is none, half a bracket, a name that no resolver takes
-        raise ValueError(f"that is no address of a service; {_LIKE}") from None
+    except ValueError:  # an invalid port, bracket or host name
+        raise ValueError(f"That is not a valid service URL. {_LIKE}") from None
     if "@" in url:
-        raise ValueError(f"an address holds no name or password, for it is shown and logged; {_LIKE}")
+        raise ValueError(f"A service URL must not contain a name or password, because it is shown and logged. {_LIKE}")
     if parts.scheme not in _PORTS or not host or port == 0:
-        raise ValueError(f"{_shown(url)} is no address of a service; {_LIKE}")
+        raise ValueError(f"{_shown(url)} is not a valid service URL. {_LIKE}")
     if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValueError(
-            f"{_shown(url)} has something after the host, and the service is asked under its own paths; {_LIKE}"
-        )
+        raise ValueError(f"{_shown(url)} has a path or query after the host. {_LIKE}")
     return Address(parts.scheme == "https", host, port or _PORTS[parts.scheme])
 
 

@@ -1,6 +1,14 @@
-"""What comes back: an answer, a refusal, or nothing."""
+"""Results of a request: an answer, a refusal, or a connection failure with its reason; and quota headers.
 
+Source of the quota: draft-ietf-httpapi-ratelimit-headers-10 (`RateLimit-Policy`, `RateLimit`), structured fields of
+RFC 9651. Only the policy `questions` is read; `requests` is the rate limit.
+"""
+
+import http.client
 import json
+import re
+import socket
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
@@ -8,13 +16,13 @@ from typing import Any, Final, NamedTuple
 _REDIRECTS: Final = range(300, 400)
 
 
-class Answer:
+class RawAnswer:
     """A success.
 
     Args:
         status: HTTP status, 200 to 299.
         headers: By lower-case name.
-        body: As it came.
+        body: Bytes.
     """
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
@@ -27,7 +35,7 @@ class Answer:
         """The body as JSON.
 
         Raises:
-            UnreadableError: If it is none.
+            UnreadableAnswerError: If it is not JSON.
         """
         return read_json(self.body)
 
@@ -36,7 +44,7 @@ class Answer:
         """`data` of the envelope.
 
         Raises:
-            UnreadableError: If the answer is not in an envelope.
+            UnreadableAnswerError: If the answer is not in an envelope.
         """
         return self._part("data")
 
@@ -45,24 +53,24 @@ class Answer:
         """`meta` of the envelope.
 
         Raises:
-            UnreadableError: If the answer is not in an envelope.
+            UnreadableAnswerError: If the answer is not in an envelope.
         """
         return self._part("meta")
 
     def _part(self, name: str) -> Any:
         document = self.document
         if not isinstance(document, dict) or name not in document:
-            raise UnreadableError("the answer is in no envelope: is that address a Verdict service?")
+            raise UnreadableAnswerError("the answer is in no envelope: is that address a Verdict service?")
         return document[name]
 
 
-class Asked(NamedTuple):
-    """A request as it was sent.
+class SentRequest(NamedTuple):
+    """A request that was sent.
 
     Attributes:
         url: The service: scheme, host, perhaps a port.
-        request: Method, one space, path with query, one line feed, body: what receipts have the SHA-256 of.
-        caller: SHA-256 of its `Authorization`, in hex: tells callers apart without their secret.
+        request: Method, space, path with query, line feed, body. Receipts hold its SHA-256.
+        caller: SHA-256 of its `Authorization` in hex: identifies the caller without the secret.
     """
 
     url: str
@@ -71,25 +79,27 @@ class Asked(NamedTuple):
 
 
 class RefusedError(Exception):
-    """The service said no, or sends elsewhere, where nobody follows.
+    """The service refused, or redirected; redirects are not followed.
 
     Args:
         status: HTTP status, 300 and above.
         headers: By lower-case name.
         document: The body: the envelope of a failure, or the bare `{"error": text}` of the question route.
-        asked: What it said no to.
+        asked: The refused request.
     """
 
-    def __init__(self, status: int, headers: Mapping[str, str], document: Any, asked: Asked | None = None) -> None:
+    def __init__(
+        self, status: int, headers: Mapping[str, str], document: Any, asked: SentRequest | None = None
+    ) -> None:
         self.asked = asked
         self.status = status
         self.headers = headers
         self.document = document
         error = document.get("error") if isinstance(document, dict) else None
-        told = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else ""}
-        self.code = _text(told.get("code")) or f"HTTP_{status}"
-        self.message = _text(told.get("message")) or self._without_a_word()
-        details = told.get("details")
+        error = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else ""}
+        self.code = _text(error.get("code")) or f"HTTP_{status}"
+        self.message = _text(error.get("message")) or self._without_a_word()
+        details = error.get("details")
         self.details: dict[str, Any] = details if isinstance(details, dict) else {}
         super().__init__(self.message)
 
@@ -100,17 +110,17 @@ class RefusedError(Exception):
         return f"the service answered {self.status} without saying why"
 
 
-def _text(told: object) -> str:
+def _text(error: object) -> str:
     # What is no text is not made one: Python reads lists that are nested deeper than it can write them.
-    return told if isinstance(told, str) else ""
+    return error if isinstance(error, str) else ""
 
 
 class UnreachableError(Exception):
-    """No answer came: no connection, a broken one, or none within the time given.
+    """No answer arrived: no connection, a broken one, or a timeout.
 
     Args:
-        message: What to look at.
-        sent: Whether the request may have arrived: False only where it surely did not.
+        message: What to check.
+        sent: Whether the request may have arrived; False only if it certainly did not.
     """
 
     def __init__(self, message: str, *, sent: bool = False) -> None:
@@ -118,30 +128,124 @@ class UnreachableError(Exception):
         self.sent = sent
 
 
-class UnreadableError(Exception):
-    """An answer came that is none of this interface."""
+class UnreadableAnswerError(Exception):
+    """The answer is not one of this API."""
 
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Take parts out of an answer, which may lack them.
+    """Turn missing parts of an answer into an `UnreadableAnswerError`.
 
     Raises:
-        UnreadableError: If one is not there, or not what it should be.
+        UnreadableAnswerError: If a part is missing or has the wrong type.
     """
     try:
         yield
     except (LookupError, TypeError, AttributeError):
-        raise UnreadableError("the answer lacks what it should hold: is that address a Verdict service?") from None
+        raise UnreadableAnswerError(
+            "the answer lacks what it should hold: is that address a Verdict service?"
+        ) from None
 
 
 def read_json(body: bytes) -> Any:
-    """Read an answer's body.
+    """Decode an answer's body.
 
     Raises:
-        UnreadableError: If it is no JSON, or nested deeper than anybody means.
+        UnreadableAnswerError: If it is not JSON, or nested too deeply.
     """
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise UnreadableError("the answer is not JSON: is that address a Verdict service?") from None
+        raise UnreadableAnswerError("the answer is not JSON: is that address a Verdict service?") from None
+
+
+_UNTRUSTED: Final = (
+    "if you trust it, set SSL_CERT_FILE to its certificate; if it has expired, look at the clock of this machine too"
+)
+
+
+def why_unconnected(error: Exception, url: str, timeout_s: float) -> str:
+    """Message for a failed connection attempt.
+
+    Args:
+        error: The socket's error.
+        url: The service.
+        timeout_s: The timeout.
+    """
+    match error:
+        case ssl.SSLCertVerificationError():
+            return f"{url} is not trusted: {error.verify_message}; {_UNTRUSTED}"
+        case ssl.SSLError():
+            return f"{url} speaks no TLS that is understood here ({_reason(error)}); is it http:// instead?"
+        case socket.gaierror():
+            return f"{url} cannot be reached: no such name is known here; is it spelt right?"
+        case ConnectionRefusedError():
+            return f"{url} cannot be reached: nothing listens there; is the service running?"
+        case TimeoutError():
+            return f"{url} cannot be reached: no connection within {timeout_s:.0f} s"
+    return f"{url} cannot be reached: {_reason(error)}"
+
+
+def why_unanswered(error: Exception, url: str, timeout_s: float) -> str:
+    """Message for a request without a complete answer.
+
+    Args:
+        error: The connection's error.
+        url: The service.
+        timeout_s: The timeout for the next bytes.
+    """
+    match error:
+        case TimeoutError():
+            return f"{url} did not answer within {timeout_s:.0f} s"
+        case http.client.IncompleteRead():
+            return f"the answer of {url} broke off"
+        case http.client.RemoteDisconnected():
+            return f"{url} closed the connection without an answer; is it https:// instead?"
+        case http.client.HTTPException():
+            return f"what answers at {url} does not speak HTTP as it should; is that address a Verdict service?"
+    return f"the connection to {url} broke: {_reason(error)}"
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
+    return str(reason or str(error) or type(error).__name__)
+
+
+_ITEM: Final = re.compile(r'\s*"questions"((?:\s*;\s*[a-z]+=\d{1,15})*)\s*\Z', re.ASCII)
+_PARAMETER: Final = re.compile(r"([a-z]+)=(\d+)", re.ASCII)
+
+
+class CallerQuota(NamedTuple):
+    """Remaining questions.
+
+    Attributes:
+        left: Questions left.
+        limit: Questions in total; None if not stated.
+        daily: Whether the limit is per UTC day; else once.
+        reset_s: Seconds until the next free question; None if there is none.
+    """
+
+    left: int
+    limit: int | None
+    daily: bool
+    reset_s: int | None
+
+
+def read_quota(headers: Mapping[str, str]) -> CallerQuota | None:
+    """Read the quota from an answer's headers.
+
+    Args:
+        headers: By lower-case name.
+
+    Returns:
+        None if the answer was not counted, or there is no limit.
+    """
+    left, policy = _parameters(headers.get("ratelimit", "")), _parameters(headers.get("ratelimit-policy", ""))
+    if "r" not in left:
+        return None
+    return CallerQuota(left["r"], policy.get("q"), "w" in policy, left.get("t"))
+
+
+def _parameters(field: str) -> dict[str, int]:
+    found = next(filter(None, map(_ITEM.match, field.split(","))), None)
+    return {name: int(value) for name, value in _PARAMETER.findall(found[1])} if found else {}

@@ -1,263 +1,305 @@
-"""Calls the service: one connection that is kept, one request at a time."""
+"""The Python client: typed calls, pages, live streams. `docs/python.md` shows how to use it.
 
-import http.client
-import json
-import selectors
-import socket
-import ssl
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import Any, Final, NamedTuple
-from urllib.parse import quote, urlencode
+A `Client` is for one thread at a time. An `AsyncClient` sends each call on a thread and a connection of its own, at
+most 16 at once.
+"""
 
-from service import __version__
-from service.clients.sdk.address import read_address
-from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError, read_json
-from service.clients.sdk.failure import why_unanswered, why_unconnected
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from importlib import import_module
+from threading import Event
+from typing import Any, Final, Generic, Self, TypeVar
 
-PATIENCE_S: Final = 60.0
-"""Longest wait for the next bytes: a stream says something every 15 s, a paid call may take half a minute."""
+import msgspec
+from msgspec import Struct
+from msgspec.inspect import ListType, StructType, type_info
 
-CONNECTING_S: Final = 10.0
-"""Longest wait for a connection, TLS included."""
+from service.clients.sdk.answer import CallerQuota, RawAnswer, UnreachableError, UnreadableAnswerError, read_quota
+from service.clients.sdk.calls import OFFER_OF, ApiCall, request_of
+from service.clients.sdk.connection import TIMEOUT_S, ApiConnection
+from service.clients.sdk.pool import CallThreads, ConnectionPool
+from service.clients.sdk.stream import StreamClient, StreamLine
+from service.wire.market import Crossing, FundingAlert
+from service.wire.regime import RegimePosition
+from service.wire.streams import EventLine, EventMeta, FundingState, GapLine, PricesState, SentimentState, StreamName
 
-MOST_BYTES: Final = 16 * 2**20
-"""Longest answer that is read whole: the longest of the service is far below, and memory is not given to strangers."""
+T = TypeVar("T")
 
-_MOST_REFUSAL_BYTES: Final = 2**20
-_PIECE_BYTES: Final = 65_536
-_NOTHING: Final[Mapping[str, str]] = {}
-_PAYMENTS: Final = frozenset({"payment-signature", "x-payment"})
-_CLOSED: Final = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
-"""What a connection raises whose other end is gone: `RemoteDisconnected` is a `ConnectionError`."""
+EVENT_DATA: Final[dict[StreamName, Any]] = {
+    "funding": FundingState,
+    "regime": list[RegimePosition],
+    "sentiment": SentimentState,
+    "prices": PricesState,
+    "alerts": FundingAlert,
+    "crossings": Crossing,
+}
+"""Type of an event's data, by stream."""
 
-Headers = Mapping[str, str]
+_COMPLETE: Final = frozenset({"end", "limit"})
+"""Reasons for which a stream ends as it should."""
 
 
-class Tls(NamedTuple):
-    """How a connection is encrypted: by what version, and until when the certificate is good, epoch seconds."""
+class AnswerMeta(Struct, frozen=True):
+    """When an answer was produced (`ts`), the time and age of its data. ISO 8601 UTC; None if an answer has none."""
 
-    version: str
-    ends_s: float
+    ts: str | None = None
+    as_of: str | None = None
+    data_age_seconds: int | None = None
+
+
+class _Envelope(Struct, Generic[T], frozen=True):
+    data: T
+    meta: AnswerMeta
+
+
+class ApiResult(Struct, Generic[T], frozen=True):
+    """The answer to a call.
+
+    Attributes:
+        data: The typed data.
+        meta: Time and age of the data.
+        quota: Questions that are left; None if the call was not counted.
+    """
+
+    data: T
+    meta: AnswerMeta
+    quota: CallerQuota | None
+
+    @property
+    def rows(self) -> list[Any]:
+        """Entries of an answer that is a list; an answer that is one object is the only entry."""
+        kind: Any = type(self.data)
+        lists = [field.name for field in msgspec.structs.fields(kind) if _is_list_of_structs(field.type)]
+        return list(getattr(self.data, lists[0])) if len(lists) == 1 else [self.data]
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Cursor of the next page; None if this is the last one."""
+        return getattr(getattr(self.data, "meta", self.data), "next_cursor", None)
+
+    def to_frame(self) -> Any:
+        """The entries as a `pandas.DataFrame`.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        return import_module("pandas").DataFrame(msgspec.to_builtins(self.rows))
+
+
+def _is_list_of_structs(kind: Any) -> bool:
+    found = type_info(kind)
+    return isinstance(found, ListType) and isinstance(found.item_type, StructType)
+
+
+class StreamEvent(Struct, frozen=True):
+    """An event of a live stream: its data (see `EVENT_DATA`), its time, and the cursor that resumes after it."""
+
+    stream: StreamName
+    data: Any
+    meta: EventMeta
+
+
+class StreamEndedError(Exception):
+    """A stream ended early.
+
+    Args:
+        reason: `revoked`, `quota`, `shutdown` or `slow-reader`; None if the connection broke again and again.
+        cursor: Resumes the stream; None if nothing came.
+    """
+
+    def __init__(self, reason: str | None, cursor: object) -> None:
+        super().__init__(f"The stream ended: {reason or 'the connection broke'}. Open it again at its cursor.")
+        self.reason = reason
+        self.cursor = cursor
 
 
 class Client:
-    """One caller of one service.
+    """A caller of one service.
 
     Args:
-        url: Where it is: http or https, a host, perhaps a port.
-        token: API key or session; none for what is public.
-        patience_s: Longest wait for the next bytes.
+        url: http or https, a host, perhaps a port.
+        token: API key or session; None for public routes.
+        timeout_s: Longest wait for the next bytes.
 
     Raises:
-        ValueError: If the token is none that could be sent (`is_token`); it is not told again.
+        ValueError: If the token is not valid.
     """
 
-    def __init__(self, url: str, token: str | None = None, *, patience_s: float = PATIENCE_S) -> None:
-        self._connection: http.client.HTTPConnection | None = None
-        if token and not is_token(token):
-            raise ValueError("a token is letters, digits and signs, without a space")
-        self.url = url.rstrip("/")
-        self.token = token
-        self._patience_s = patience_s
+    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._connection = ApiConnection(url, token, timeout_s=timeout_s)
+        self.close = self._connection.close
 
-    def __del__(self) -> None:
-        """Let go of the connection with the client: a command that fails has no better moment."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(
+    def send(self, call: ApiCall[T]) -> ApiResult[T]:
+        """Send a call. It uses up a question if its route is priced.
+
+        Raises:
+            RefusedError: If the service refuses; it has `status`, `code`, `message` and `details`.
+            UnreachableError: If no complete answer arrived.
+            UnreadableAnswerError: If the answer is not of the call's type.
+        """
+        return result_of(call, self._connection.ask(*request_of(call.offer, call.values)))
+
+    def pages(self, call: ApiCall[T]) -> Iterator[ApiResult[T]]:
+        """Send a call for each page, from the first to the last. Each page uses up a question.
+
+        Raises:
+            RefusedError: As `send`; so do the others.
+        """
+        following: ApiCall[T] | None = call
+        while following is not None:
+            result = self.send(following)
+            yield result
+            following = _next_page(following, result)
+
+    def watch(
         self,
-        method: str,
-        path: str,
-        query: Mapping[str, object] = _NOTHING,
-        body: object = None,
-        headers: Headers = _NOTHING,
-    ) -> Answer:
-        """Send a request and read its whole answer.
+        stream: StreamName,
+        *,
+        interval: int = 30,
+        max_events: int = 0,
+        cursor: str | None = None,
+        on_reconnect: Callable[[str], object] = lambda _message: None,
+    ) -> Iterator[StreamEvent | GapLine]:
+        """Follow a live stream. Opening it uses up a question, also opening it again after a broken connection.
 
         Args:
-            method: GET, POST or DELETE.
-            path: As the manifest writes it, its parameters filled in by `fill`.
-            query: Parameters; what is None is left out.
-            body: Sent as JSON, if there is any.
-            headers: Beside `Authorization`.
+            stream: Its name.
+            interval: Seconds between events, 10 to 300.
+            max_events: End after so many events; 0 for no end but the service's limit of one hour.
+            cursor: Resume after this cursor.
+            on_reconnect: Receives a message before each attempt to open it again.
+
+        Yields:
+            Events, and a `GapLine` where events are lost because they are no longer stored.
 
         Raises:
-            RefusedError: If the service says no.
-            UnreachableError: If no whole answer came.
-            UnreadableError: If it is longer than any of this interface.
+            StreamEndedError: If it ends early.
+            RefusedError: If the service refuses to open it.
+            UnreachableError: If it cannot be opened.
+            UnreadableAnswerError: If an event is not of the stream's type.
         """
-        with self._asked(method, path, query, body, headers) as response:
-            return Answer(response.status, _fields(response), _whole(response, MOST_BYTES))
+        return _events(self._connection, stream, interval, max_events, cursor, on_reconnect, Event())
 
-    def pieces(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, object] = _NOTHING,
-        body: object = None,
-        headers: Headers = _NOTHING,
-    ) -> Generator[bytes, None, None]:
-        """Send a request and give its answer as it comes, however long.
 
-        Raises:
-            RefusedError: As `ask`, before the first piece.
-            UnreachableError: As `ask`; also in the middle, where the answer breaks off.
-        """
-        with self._asked(method, path, query, body, headers) as response:
-            yield from _pieces(response)
+class AsyncClient:
+    """A caller of one service, for asyncio. Arguments and errors are those of `Client`."""
 
-    @property
-    def tls(self) -> Tls | None:
-        """How the connection there is is encrypted; None where it is not, or there is none."""
-        sock = None if self._connection is None else self._connection.sock
-        if not isinstance(sock, ssl.SSLSocket):
-            return None
-        ends = dict(sock.getpeercert() or {})["notAfter"]
-        return Tls(str(sock.version()), ssl.cert_time_to_seconds(str(ends)))
+    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._open = partial(ApiConnection, url, token, timeout_s=timeout_s)
+        self._token = self._open().token
+        self._pool = ConnectionPool(url, timeout_s)
+        self._threads = CallThreads()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
-        """Let go of the connection."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the idle connections."""
+        self._pool.close()
 
-    @contextmanager
-    def _asked(
-        self, method: str, path: str, query: Mapping[str, object], body: object, headers: Headers
-    ) -> Iterator[http.client.HTTPResponse]:
-        given = {name: value for name, value in query.items() if value is not None}
-        target = path + ("?" + urlencode(given) if given else "")
-        sent = {"User-Agent": f"verdict/{__version__}", "Accept": "application/json", **headers}
-        if self.token:
-            sent.setdefault("Authorization", f"Bearer {self.token}")
-        payload = None
-        if body is not None:
-            payload = json.dumps(body).encode()
-            sent["Content-Type"] = "application/json"
-        response = None
+    async def send(self, call: ApiCall[T]) -> ApiResult[T]:
+        """Send a call, as `Client.send`."""
+
+        def ask() -> RawAnswer:
+            with self._pool.connection(self._token) as connection:
+                return connection.ask(*request_of(call.offer, call.values))
+
+        return result_of(call, await self._threads.run(ask))
+
+    async def pages(self, call: ApiCall[T]) -> AsyncIterator[ApiResult[T]]:
+        """Send a call for each page, as `Client.pages`."""
+        following: ApiCall[T] | None = call
+        while following is not None:
+            result = await self.send(following)
+            yield result
+            following = _next_page(following, result)
+
+    async def watch(
+        self,
+        stream: StreamName,
+        *,
+        interval: int = 30,
+        max_events: int = 0,
+        cursor: str | None = None,
+        on_reconnect: Callable[[str], object] = lambda _message: None,
+    ) -> AsyncIterator[StreamEvent | GapLine]:
+        """Follow a live stream, as `Client.watch`. `on_reconnect` is called on another thread."""
+        connection, closed = self._open(), Event()
+        lines = _events(connection, stream, interval, max_events, cursor, on_reconnect, closed)
         try:
-            response = self._send(method, target, payload, sent)
-            if response.status < http.client.OK:  # none that was asked for: no payment is over because of it
-                raise http.client.UnknownProtocol(str(response.status))
-            if response.status >= http.client.MULTIPLE_CHOICES:
-                # Under no name of this frame, or the error would hold itself, and the connection, for ever.
-                raise _refused(response, self._told(method, target, payload, sent))
-            yield response
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise UnreachableError(why_unanswered(error, self.url, self._patience_s), sent=True) from None
+            while (event := await self._threads.run(partial(next, lines, None))) is not None:
+                yield event
         finally:
-            if response is None or not response.isclosed():
-                self.close()  # nothing of this answer may be taken for the next one
-
-    def _told(self, method: str, target: str, payload: bytes | None, sent: Headers) -> Asked:
-        from hashlib import sha256  # noqa: PLC0415 - only a refusal needs it
-
-        caller = sha256(sent.get("Authorization", "").encode()).hexdigest()
-        return Asked(self.url, f"{method} {target}\n".encode() + (payload or b""), caller)
-
-    def _send(self, method: str, target: str, payload: bytes | None, sent: Headers) -> http.client.HTTPResponse:
-        kept = self._connection
-        connection = self._connect()
-        try:
-            return _exchange(connection, method, target, payload, sent)
-        except _CLOSED:
-            harmless = method == "GET" and not _PAYMENTS & {name.lower() for name in sent}
-            if connection is not kept or not harmless:
-                raise
-        self.close()
-        return _exchange(self._connect(), method, target, payload, sent)
-
-    def _connect(self) -> http.client.HTTPConnection:
-        kept = self._connection
-        if kept is not None and kept.sock is not None and _is_silent(kept.sock):
-            return kept
-        self.close()
-        try:
-            address = read_address(self.url)
-        except ValueError as error:
-            raise UnreachableError(str(error)) from None
-        kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
-        connection = kind(address.host, address.port, timeout=CONNECTING_S)
-        try:
-            connection.connect()
-        except OSError as error:
-            connection.close()
-            raise UnreachableError(why_unconnected(error, self.url, CONNECTING_S)) from None
-        connection.sock.settimeout(self._patience_s)
-        self._connection = connection
-        return connection
+            closed.set()
+            connection.interrupt()
 
 
-def is_token(text: str) -> bool:
-    """Whether a text could be a bearer token: visible ASCII, which is all that a header field takes."""
-    return bool(text) and all("!" <= letter <= "~" for letter in text)
+def result_of(call: ApiCall[T], answer: RawAnswer) -> ApiResult[T]:
+    """Decode the answer to a call.
 
-
-def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
-    """Put values into a path template.
-
-    Args:
-        path: As the manifest writes it: `/api/cli/coin/risk/{symbol}`.
-        values: By parameter.
-
-    Returns:
-        The path, each value percent-encoded, and what of the values it does not take: the query.
+    Raises:
+        UnreadableAnswerError: If it is not of the call's type.
     """
-    rest = dict(values)
-    for name, value in values.items():
-        if "{" + name + "}" in path:
-            path = path.replace("{" + name + "}", quote(str(value), safe=""))
-            del rest[name]
-    return path, rest
+    kind: Any = call.result
+    try:
+        if OFFER_OF[call.offer].envelope:
+            whole = msgspec.json.decode(answer.body, type=_Envelope[kind])
+        else:
+            whole = _Envelope(msgspec.json.decode(answer.body, type=kind), AnswerMeta())
+    except msgspec.MsgspecError as error:
+        raise UnreadableAnswerError(f"The answer does not have the expected form: {error}.") from None
+    return ApiResult(whole.data, whole.meta, read_quota(answer.headers))
 
 
-def _exchange(
-    connection: http.client.HTTPConnection, method: str, target: str, payload: bytes | None, sent: Headers
-) -> http.client.HTTPResponse:
-    connection.request(method, target, payload, dict(sent))
-    return connection.getresponse()
+def _next_page(call: ApiCall[T], result: ApiResult[T]) -> ApiCall[T] | None:
+    cursor = result.next_cursor
+    return None if cursor is None else ApiCall(call.offer, call.result, {**call.values, "cursor": cursor})
 
 
-def _is_silent(sock: socket.socket) -> bool:
-    # Between two requests the other end has nothing to say but that it is gone.
-    with selectors.DefaultSelector() as selector:
-        selector.register(sock, selectors.EVENT_READ)
-        return not selector.select(0)
+def _events(
+    connection: ApiConnection,
+    stream: StreamName,
+    interval: int,
+    max_events: int,
+    cursor: str | None,
+    on_reconnect: Callable[[str], object],
+    closed: Event,
+) -> Iterator[StreamEvent | GapLine]:
+    def pause(seconds: float) -> None:
+        if closed.wait(seconds):
+            raise UnreachableError("The stream was closed.")
+
+    def tell(message: str) -> None:
+        if not closed.is_set():
+            on_reconnect(message)
+
+    query: dict[str, object] = {"interval": interval, "max": max_events or None, "cursor": cursor}
+    reader = StreamClient(connection, stream, query, pause, tell)
+    for line in reader.lines():
+        event = _event_of(line)
+        if event is not None:
+            yield event
+    if reader.reason not in _COMPLETE:
+        raise StreamEndedError(reader.reason, reader.cursor)
 
 
-def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    # `read1` of Python 3.11 neither counts what an answer with a length has left, nor minds where it breaks off.
-    left = response.length
-    while left != 0:
-        piece = response.read1(_PIECE_BYTES if left is None else min(left, _PIECE_BYTES))
-        if not piece:
-            break
-        left = None if left is None else left - len(piece)
-        yield piece
-    if left:
-        raise http.client.IncompleteRead(b"", left)
-    response.close()
-
-
-def _whole(response: http.client.HTTPResponse, most: int) -> bytes:
-    pieces: list[bytes] = []
-    for piece in _pieces(response):
-        pieces.append(piece)
-        most -= len(piece)
-        if most < 0:
-            raise UnreadableError("the answer is longer than any of a Verdict service: is that address one?")
-    return b"".join(pieces)
-
-
-def _fields(response: http.client.HTTPResponse) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.getheaders()}
-
-
-def _refused(response: http.client.HTTPResponse, asked: Asked) -> RefusedError:
-    document: Any = None
-    # What stands between here and the service has its own ways of saying no; the status says enough then.
-    with suppress(UnreadableError):
-        document = read_json(_whole(response, _MOST_REFUSAL_BYTES))
-    return RefusedError(response.status, _fields(response), document, asked)
+def _event_of(line: StreamLine) -> StreamEvent | GapLine | None:
+    kind = line.kind
+    try:
+        if kind == "gap":
+            return msgspec.json.decode(line.raw, type=GapLine)
+        if kind != "event":
+            return None
+        event = msgspec.json.decode(line.raw, type=EventLine)
+        return StreamEvent(event.stream, msgspec.json.decode(event.data, type=EVENT_DATA[event.stream]), event.meta)
+    except msgspec.MsgspecError as error:
+        raise UnreadableAnswerError(f"An event does not have the expected form: {error}.") from None

@@ -1,14 +1,53 @@
-"""The wallet a command signs with: a keystore file behind its password, or a key of the environment."""
+"""The wallet that signs: a keystore file with its password, or a private key from the environment."""
 
 import re
+import sys
 from collections.abc import Mapping
+from getpass import getpass
 from pathlib import Path
 from typing import Final
 
-from service.clients.cli.refusal import RefusalError
-from service.clients.signin.secret import secret
+from service.clients.cli.errors import RefusalError
+from service.clients.cli.terminal import is_terminal
 from service.ethereum.keystore import open_keystore
 from service.ethereum.signatures import address_of, private_key, sign, sign_personal
+
+_LONGEST: Final = 8_192
+
+
+def read_secret(prompt: str, environment: Mapping[str, str], variable: str = "") -> str:
+    """Read a secret from the environment, a prompt without echo, or standard input; never from an argument.
+
+    Args:
+        prompt: What it is: `Password of the keystore`.
+        environment: Environment variables.
+        variable: The variable that is read first.
+
+    Returns:
+        The secret, not empty.
+
+    Raises:
+        RefusalError: If there is none.
+    """
+    given = environment.get(variable) if variable else None
+    text = given or _typed(prompt)
+    if not text:
+        other = f", or set {variable}" if variable else ""
+        raise RefusalError(f"{prompt}: nothing was given; type it, or pipe it in as one line{other}")
+    return text
+
+
+def _typed(prompt: str) -> str:
+    if not is_terminal(sys.stdin):
+        try:
+            return sys.stdin.readline(_LONGEST).rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise RefusalError(f"{prompt}: what was piped in is no text") from None
+    try:
+        return getpass(f"{prompt}: ", sys.stderr)
+    except EOFError:
+        return ""
+
 
 KEY: Final = "VERDICT_WALLET_KEY"
 PASSWORD: Final = "VERDICT_KEYSTORE_PASSWORD"  # noqa: S105 - the name of a variable
@@ -17,7 +56,7 @@ _MOST_BYTES: Final = 65_536
 
 
 class Wallet:
-    """Somebody who signs; what it signs with is not shown.
+    """A signing key that is never shown.
 
     Args:
         key: The private key, 32 bytes.
@@ -26,7 +65,7 @@ class Wallet:
         address: In EIP-55's form.
 
     Raises:
-        ValueError: If that is no private key.
+        ValueError: If it is not a private key.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -34,7 +73,7 @@ class Wallet:
         self.address = address_of(self._key.public_key)
 
     def __repr__(self) -> str:
-        """Its address alone: this may end up in a log."""
+        """The address only: this may end up in a log."""
         return f"Wallet({self.address})"
 
     def sign_text(self, text: str) -> str:
@@ -47,14 +86,13 @@ class Wallet:
 
 
 def open_wallet(environment: Mapping[str, str], keystore: str | None) -> Wallet:
-    """The wallet that is meant: a keystore that is named, else the key in `VERDICT_WALLET_KEY`.
+    """Open the wallet: the given keystore, else the key in `VERDICT_WALLET_KEY`.
 
-    Its password is `VERDICT_KEYSTORE_PASSWORD`, else it is asked for. Opening takes as long as the file wants, a second
-    or so.
+    The password is `VERDICT_KEYSTORE_PASSWORD`, else it is asked for. Opening takes about a second.
 
     Args:
         environment: Of the process.
-        keystore: Path of a file (Web3 Secret Storage, version 3), if there is one.
+        keystore: Path of a keystore file (Web3 Secret Storage, version 3), if any.
 
     Raises:
         RefusalError: If there is no wallet, or it cannot be opened.
@@ -80,7 +118,7 @@ def _of_file(path: Path, environment: Mapping[str, str]) -> Wallet:
             content = file.read(_MOST_BYTES)
     except OSError as error:
         raise RefusalError(f"the keystore {path} cannot be read ({error.strerror})") from None
-    password = secret("Password of the keystore", environment, PASSWORD)
+    password = read_secret("Password of the keystore", environment, PASSWORD)
     try:
         opened = open_keystore(content, password)
     except ValueError as error:

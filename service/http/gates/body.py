@@ -1,31 +1,75 @@
-"""The gate of the body: the last one, since what has to be paid for is asked to be paid for before anybody reads it."""
+"""JSON request bodies, decoded strictly: what two parsers could read differently is refused."""
 
-from msgspec import Struct
-from starlette.types import ASGIApp, Receive, Scope, Send
+import re
+from typing import Final
 
-from service.http.body import read_body
-from service.http.exchange import Exchange
+import msgspec
+from starlette.types import ASGIApp
+
+from service.errors import ServiceError
+from service.http.gate import RequestGate
+from service.http.request import RequestContext
+from service.wire.strict import StrictError, check_depth, parse, refuse_nul, refuse_repeats
+
+_JSON: Final = re.compile(rb'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?\Z', re.IGNORECASE)
+_PLACE: Final = re.compile(r"(?: - at `\$\.?| field `)([^`]{1,80})[^`]*`\Z")
+_LONGEST_REASON: Final = 200
+_LONGEST_PLACE: Final = 80
 
 
-class Body:
-    """Decodes the body into the struct the offer declares. Routes that take none do not have this gate.
+class BodyGate(RequestGate):
+    """Decodes the body into the struct that the route declares. It stands last: payment is asked for first.
 
     Args:
-        app: What stands behind the gate.
+        app: The application behind the gate.
         kind: The struct.
     """
 
-    def __init__(self, app: ASGIApp, kind: type[Struct]) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, kind: type[msgspec.Struct]) -> None:
+        super().__init__(app)
         self._kind = kind
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through whose body is what the route takes.
+    async def check(self, request: RequestContext) -> None:
+        """Read and decode the body. The connection bounds its size.
 
         Raises:
-            ServiceError: BAD_REQUEST, UNSUPPORTED_MEDIA_TYPE.
+            ServiceError: UNSUPPORTED_MEDIA_TYPE; BAD_REQUEST naming the path of what does not fit, never its value.
             PeerGoneError: If the peer left.
         """
-        exchange: Exchange = scope["verdict"]
-        exchange.body = await read_body(self._kind, exchange.headers, receive)
-        await self.app(scope, receive, send)
+        if not _JSON.match(request.headers.get(b"content-type", b"")):
+            raise ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body with Content-Type: application/json.")
+        if request.headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body without a Content-Encoding.")
+        request.body = decode_body(self._kind, await request.read_body())
+
+
+def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
+    """Decode a JSON body.
+
+    Raises:
+        ServiceError: BAD_REQUEST.
+    """
+    try:
+        check_depth(raw)
+        decoded = parse(msgspec.json.Decoder(kind), raw)
+        refuse_repeats(raw)
+        refuse_nul(raw)
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error)) from None
+    except StrictError as error:
+        if error.name is not None:
+            place = error.name[:_LONGEST_PLACE]
+            raise _about(place, f"{place} {error.reason}.") from None
+        raise ServiceError("BAD_REQUEST", f"The body {error.reason}.") from None
+    return decoded
+
+
+def _misfit(reason: str) -> ServiceError:
+    place = _PLACE.search(reason)
+    return _about(place[1] if place else "body", reason)
+
+
+def _about(place: str, reason: str) -> ServiceError:
+    return ServiceError(
+        "BAD_REQUEST", f"The body is not valid: {reason[:_LONGEST_REASON].rstrip('.')}.", details={"parameter": place}
+    )

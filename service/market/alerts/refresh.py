@@ -1,46 +1,54 @@
-"""Watching the funding of all coins: first what they paid while nobody looked, then what they are going to pay."""
+"""Watches the funding of all coins: first unobserved payments, then the current rates."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, cast
 
 from service.clock import HOUR_MS, Clock
-from service.market.alerts.past import READ_MS, earliest_judged, found, judge_past, oldest_present
-from service.market.alerts.store import AlertStore, Finding, Scan, Standing
-from service.market.alerts.watch import Watch
-from service.market.desk import MarketDesk
+from service.market.alerts.store import AlertStore, WatchState
+from service.market.alerts.watch import (
+    READ_MS,
+    FundingScan,
+    FundingWatch,
+    WatchUpdate,
+    earliest_judged,
+    judge_past,
+    oldest_present,
+    update_of,
+)
 from service.market.freshness import QUOTE, Freshness
-from service.market.observed import VENUE, CoinView, PaymentRow
-from service.market.series import Series
+from service.market.models import VENUE, CoinView, PaymentRow
+from service.market.series import SeriesReader
+from service.market.service import MarketService
 
 BATCH: Final = 16
 """Coins whose past is read at a time."""
 
 _GAP_MS: Final = 2 * HOUR_MS
-"""After so long unwatched, what was paid meanwhile is judged before the present is."""
+"""After this long without a scan, payments are judged before the current rates."""
 
 
 class AlertRefresh:
-    """Looks at the funding of all coins, one round at a time.
+    """Scans the funding of all coins, one round at a time.
 
     Args:
-        clock: Now.
-        series: What was paid.
-        alerts: Where events are kept.
-        market: What is going to be paid.
-        origin: Which history the venue tells at this moment; a replay's changes at midnight.
-        ready: An event that is set once the service is ready.
+        clock: Current time.
+        series: Payments.
+        alerts: Stores events.
+        market: Current rates.
+        origin: The current dataset; a replay's changes at midnight.
+        ready: Set once the service is ready.
 
     Attributes:
-        tried: Set once a round has ended, whatever came of it, or waits until the service is ready.
+        tried: Set once a round has ended, whatever the result, or waits until the service is ready.
     """
 
     def __init__(
         self,
         clock: Clock,
-        series: Series,
+        series: SeriesReader,
         alerts: AlertStore,
-        market: MarketDesk,
+        market: MarketService,
         origin: Callable[[], str],
         ready: asyncio.Event,
     ) -> None:
@@ -50,49 +58,49 @@ class AlertRefresh:
         self._market = market
         self._origin = origin
         self._ready = ready
-        self._of = ""
-        self._begun = Standing(None, {})
-        self._looked_ms: int | None = None
-        self._watches: dict[str, Watch] = {}
+        self._bound_origin = ""
+        self._initial_state = WatchState(None, {})
+        self._scanned_ms: int | None = None
+        self._watches: dict[str, FundingWatch] = {}
         self.tried = asyncio.Event()
 
     async def round(self) -> None:
-        """Look once: judge payments that were made unwatched, then the present rates.
+        """Judge unobserved payments, then the current rates.
 
-        Where the store already has the events of the past, the look waits until the service is ready: reading a month
-        of payments takes half a second.
+        If the store already has past events, the scan waits until the service is ready: reading a month of payments
+        takes half a second.
 
-        A coin is passed over while its rate is not fresh, is another venue's (its rank among this venue's payments
-        would mean nothing), or its history is still being fetched.
+        A coin is skipped while its rate is not fresh, is another venue's (its rank would mean nothing), or its history
+        is still being fetched.
 
         Raises:
-            ServiceError: `UNAVAILABLE` if the store could not be used; the next round begins where the store is.
+            ServiceError: `UNAVAILABLE` if the store cannot be used; the next round continues from the store.
         """
         origin = self._origin()
         if self._market.state.origin != origin:
             return
         try:
-            standing = await self._alerts.standing(origin)
-            if standing.through_ms is not None and not self._ready.is_set():
-                await self._alerts.record(origin, [])  # events get the closes of their hours, which are there by now
+            watch_state = await self._alerts.watch_state(origin)
+            if watch_state.through_ms is not None and not self._ready.is_set():
+                await self._alerts.record(origin, [])  # adds the closes of their hours, which are stored by now
                 self.tried.set()
                 await self._ready.wait()
-            if self._of != origin or self._looked_ms != standing.through_ms:
-                # At first, and after another process has led and looked: these machines know nothing of what it found.
-                self._begun, self._watches, self._of = standing, {}, origin
-                self._looked_ms = standing.through_ms
+            if self._bound_origin != origin or self._scanned_ms != watch_state.through_ms:
+                # At first, and after another process has led: these machines lack what it found.
+                self._initial_state, self._watches, self._bound_origin = watch_state, {}, origin
+                self._scanned_ms = watch_state.through_ms
             views = {view.venue_symbol: view for view in self._market.view().values()}
             await self._begin(origin, views.keys() - self._watches.keys())
             caught_up = await self._catch_up()
-            await self._look(origin, views, caught_up)
+            await self._scan_present(origin, views, caught_up)
         except BaseException:
-            self._of = ""  # the machines may be ahead of the store now, and are read from it again
+            self._bound_origin = ""  # the machines may be ahead of the store: read them again
             raise
         finally:
             self.tried.set()
 
     async def _begin(self, origin: str, coins: Collection[str]) -> None:
-        """Begin to watch coins whose payments are there up to the present, an hour more or less."""
+        """Begin to watch coins whose payments reach the present, within an hour."""
         if not coins:
             return
         now_ms = self._clock.now_ms()
@@ -108,16 +116,16 @@ class AlertRefresh:
         if findings:
             await self._alerts.record(origin, findings)
 
-    def _read_past(self, coin: str, payments: Sequence[PaymentRow], now_ms: int) -> Finding:
-        if coin not in self._begun.zones:
+    def _read_past(self, coin: str, payments: Sequence[PaymentRow], now_ms: int) -> WatchUpdate:
+        if coin not in self._initial_state.zones:
             self._watches[coin], finding = judge_past(coin, payments, now_ms)
             return finding
-        through_ms = max(self._begun.through_ms or 0, earliest_judged(now_ms))
-        watch = self._watches[coin] = Watch(self._begun.zones[coin], through_ms)
-        return found(coin, watch, watch.pay(payments))
+        through_ms = max(self._initial_state.through_ms or 0, earliest_judged(now_ms))
+        watch = self._watches[coin] = FundingWatch(self._initial_state.zones[coin], through_ms)
+        return update_of(coin, watch, watch.pay(payments))
 
-    async def _catch_up(self) -> list[Finding]:
-        """Take over the payments of watched coins that have come since; each is asked for from its last one on."""
+    async def _catch_up(self) -> list[WatchUpdate]:
+        """Add new payments of watched coins, each from its last one on."""
         hour_ms = self._clock.now_ms() // HOUR_MS * HOUR_MS
         lagging: dict[int, list[str]] = {}
         for coin, watch in self._watches.items():
@@ -126,39 +134,39 @@ class AlertRefresh:
         findings = []
         for newest_ms, coins in lagging.items():
             paid = await self._series.funding_since(coins, newest_ms + 1)
-            findings += [found(coin, self._watches[coin], self._watches[coin].pay(paid[coin])) for coin in coins]
+            findings += [update_of(coin, self._watches[coin], self._watches[coin].pay(paid[coin])) for coin in coins]
         return findings
 
-    async def _look(self, origin: str, views: Mapping[str, CoinView], caught_up: Sequence[Finding]) -> None:
-        """Judge the present rates, and keep what was found."""
+    async def _scan_present(self, origin: str, views: Mapping[str, CoinView], caught_up: Sequence[WatchUpdate]) -> None:
+        """Judge the current rates and store what was found."""
         seen = [view for view in views.values() if self._can_judge(view)]
         judged = [*caught_up, *map(self._judge, seen)]
         scan = None
         if seen:
-            gone = (self._begun.zones.keys() | self._watches.keys()) - views.keys()
-            scan = Scan(max(view.funding_ms or 0 for view in seen), gone)
+            gone = (self._initial_state.zones.keys() | self._watches.keys()) - views.keys()
+            scan = FundingScan(max(view.funding_ms or 0 for view in seen), gone)
             for coin in gone:
                 self._watches.pop(coin, None)
-                self._begun.zones.pop(coin, None)
+                self._initial_state.zones.pop(coin, None)
         findings = [finding for finding in judged if finding.changes]
         if findings or scan:
             await self._alerts.record(origin, findings, scan)
         if scan:
-            self._looked_ms = scan.through_ms
+            self._scanned_ms = scan.through_ms
 
     def _can_judge(self, view: CoinView) -> bool:
-        """Whether a coin's rate is fresh and this venue's, and nothing lies unjudged between it and the last look."""
+        """Whether a coin's rate is fresh, of the first venue, and continues the last scan without a gap."""
         watch, now_ms = self._watches.get(view.venue_symbol), self._clock.now_ms()
         if watch is None or view.venue != VENUE or view.funding_apr is None or view.funding_ms is None:
             return False
-        # What it has looked at up to lies ahead only where the clock was set back since.
+        # The last scan is in the future only if the clock was set back.
         older = view.funding_ms < watch.through_ms <= now_ms
         if older or QUOTE.judge(view.funding_ms, now_ms) is not Freshness.FRESH:
             return False
         return now_ms - watch.through_ms <= _GAP_MS or watch.newest_ms >= oldest_present(now_ms)
 
-    def _judge(self, view: CoinView) -> Finding:
+    def _judge(self, view: CoinView) -> WatchUpdate:
         watch = self._watches[view.venue_symbol]
-        # `_can_judge` has seen that there is a rate and a time.
+        # `_can_judge` has checked that there is a rate and a time.
         at_ms, apr = cast("int", view.funding_ms), cast("float", view.funding_apr)
-        return found(view.venue_symbol, watch, watch.judge(at_ms, apr, view.interval_hours, view.price))
+        return update_of(view.venue_symbol, watch, watch.judge(at_ms, apr, view.interval_hours, view.price))

@@ -1,6 +1,6 @@
-"""Funding events in the database, and how far their watch has come."""
+"""Funding events in the database, and how far the watch has come."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from service.analytics.funding import Zone, fires
 from service.clock import DAY_MS, HOUR_MS
-from service.market.alerts.watch import Change
-from service.market.watches import claim_watch, holds
+from service.market.alerts.watch import FundingScan, WatchUpdate, ZoneChange
+from service.market.tables import claim_watch, holds_dataset
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.wire.cursor import Position
@@ -17,7 +17,7 @@ from service.wire.envelope import encode
 
 NAME: Final = "funding"
 KEEP_MS: Final = 400 * DAY_MS
-"""How long events are kept: some ten megabytes of them, at one a coin and day."""
+"""Retention of events: some ten megabytes, at one event per coin and day."""
 
 _TABLES: Final = ("funding_events", "funding_watch")
 ALERT_TABLES: Final = ("market_watches", *_TABLES)
@@ -28,7 +28,7 @@ _STANDS: Final[Mapping[Zone | None, tuple[Zone, ...]]] = {
     "cold": ("cold",),
     "very-cold": ("cold", "very-cold"),
 }
-"""Whose events stay open in a zone: its own and, since very hot is hot too, those of its milder form."""
+"""Events that stay open in a zone: its own, and its milder form."""
 
 _CLEAR: Final = """
     UPDATE funding_events SET cleared_ms = max(?, fired_ms)
@@ -46,7 +46,7 @@ _PRICE: Final = """
     WHERE price IS NULL AND c.venue_symbol = funding_events.venue_symbol AND c.interval = '1h' AND c.final = 1
         AND c.open_ms = (fired_ms / ?1 - 1) * ?1
 """
-"""An event of the past has the close of the hour that ended with it, as soon as that is known."""
+"""A past event gets the close of the hour that ended with it, once that is known."""
 
 _PAGE: Final = """
     SELECT w.through_ms,
@@ -65,7 +65,7 @@ _TURNED: Final = """
 """
 
 
-class Event(Struct, frozen=True):
+class FundingEvent(Struct, frozen=True):
     """A row of `funding_events`; see the migration."""
 
     id: int
@@ -79,97 +79,80 @@ class Event(Struct, frozen=True):
     price: float | None
 
 
-class Page(Struct, frozen=True):
-    """Events, newest first; how many there are in all; up to when the watch had looked (null: it has not begun)."""
+class EventPage(Struct, frozen=True):
+    """Events, newest first; the number of all; time of the last scan (null: none yet)."""
 
-    events: list[Event]
+    events: list[FundingEvent]
     total: int
     through_ms: int | None
 
 
-class Standing(Struct, frozen=True):
-    """What the watch knew when it last looked: up to when, and the zone of every coin that it had begun with."""
+class WatchState(Struct, frozen=True):
+    """State of the watch at its last scan: its time, and the zone of every coin that it watched."""
 
     through_ms: int | None
     zones: dict[str, Zone | None]
-
-
-class Finding(Struct, frozen=True):
-    """What was found of a coin: changes in the order of time, and its zone after them.
-
-    `since_ms` is there where its past was read for the first time: events that were over by then are not kept.
-    """
-
-    venue_symbol: str
-    changes: Sequence[Change]
-    zone: Zone | None
-    since_ms: int | None = None
-
-
-class Scan(Struct, frozen=True):
-    """A look at the present: when the newest rate that it saw was observed, and which coins were no longer listed."""
-
-    through_ms: int
-    gone: Collection[str] = ()
 
 
 class AlertStore:
     """The tables of funding alerts.
 
     Args:
-        database: Where they are.
+        database: Holds them.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def standing(self, origin: str) -> Standing:
-        """How far the watch over a history has come; nothing where the tables tell of another one."""
+    async def watch_state(self, origin: str) -> WatchState:
+        """State of the watch of a dataset; empty if the tables hold another one."""
         rows = await self._database.read(
             "SELECT w.through_ms, f.venue_symbol, f.zone FROM market_watches w LEFT JOIN funding_watch f ON true "
             "WHERE w.name = ? AND w.origin = ?",
             (NAME, origin),
         )
-        return Standing(rows[0][0] if rows else None, {coin: zone for _, coin, zone in rows if coin is not None})
+        return WatchState(rows[0][0] if rows else None, {coin: zone for _, coin, zone in rows if coin is not None})
 
-    async def record(self, origin: str, findings: Sequence[Finding], scan: Scan | None = None) -> None:
-        """Keep what was found, in one transaction; nothing if the market's store holds another history by now.
+    async def record(self, origin: str, findings: Sequence[WatchUpdate], scan: FundingScan | None = None) -> None:
+        """Store updates in one transaction; nothing if the market's store holds another dataset.
 
         Args:
-            origin: The history it belongs to.
-            findings: Of coins whose zone changed, or whose watch begins.
-            scan: The look at the present that ends with this, if it does.
+            origin: Their dataset.
+            findings: Coins whose zone changed, or whose watch begins.
+            scan: The scan of current rates that ends with this, if any.
         """
 
         def work(connection: Connection) -> None:
-            if holds(connection, origin):
-                insert_findings(connection, origin, findings, scan)
+            if holds_dataset(connection, origin):
+                insert_updates(connection, origin, findings, scan)
 
         await self._database.write(work)
 
-    async def page(self, venue_symbol: str | None, since_ms: int | None, after: Position, limit: int) -> Page:
-        """Read events, newest first, at one instant of the store.
+    async def page(self, venue_symbol: str | None, since_ms: int | None, after: Position, limit: int) -> EventPage:
+        """A page of events, newest first, from one read.
 
         Args:
-            venue_symbol: Of this coin only, if given.
-            since_ms: Fired at or after this instant only, if given.
-            after: Time and id that those wanted come after in the order of the list.
-            limit: How many at most.
+            venue_symbol: Only this coin, if given.
+            since_ms: Only events fired at or after this instant, if given.
+            after: Position (time and id) after which the page begins.
+            limit: Maximum number.
         """
         named = {"venue_symbol = ?1": venue_symbol, "fired_ms >= ?2": since_ms}
         filters = " AND ".join(["true", *(text for text, value in named.items() if value is not None)])
         rows = await self._database.read(_PAGE.format(filters=filters), (venue_symbol, since_ms, NAME, *after, limit))
         if not rows:
-            return Page([], 0, None)
-        return Page([Event(*row[2:]) for row in rows if row[2] is not None], rows[0][1], rows[0][0])
+            return EventPage([], 0, None)
+        return EventPage([FundingEvent(*row[2:]) for row in rows if row[2] is not None], rows[0][1], rows[0][0])
 
-    async def turned(self, origin: str, since_ms: int) -> list[Event]:
-        """Events of a history that fired or were cleared after an instant, in no order."""
-        return [Event(*row) for row in await self._database.read(_TURNED, (NAME, origin, since_ms))]
+    async def changed_since(self, origin: str, since_ms: int) -> list[FundingEvent]:
+        """Events of a dataset that fired or were cleared after an instant, unordered."""
+        return [FundingEvent(*row) for row in await self._database.read(_TURNED, (NAME, origin, since_ms))]
 
 
-def insert_findings(connection: Connection, origin: str, findings: Sequence[Finding], scan: Scan | None = None) -> None:
-    """Keep what was found; as `AlertStore.record`, inside a transaction."""
+def insert_updates(
+    connection: Connection, origin: str, findings: Sequence[WatchUpdate], scan: FundingScan | None = None
+) -> None:
+    """Store updates, as `AlertStore.record`, inside a transaction."""
     claim_watch(connection, NAME, origin, _TABLES)
     for finding in findings:
         _keep(connection, finding)
@@ -178,7 +161,7 @@ def insert_findings(connection: Connection, origin: str, findings: Sequence[Find
     connection.execute(_PRICE, (HOUR_MS,))
 
 
-def _keep(connection: Connection, finding: Finding) -> None:
+def _keep(connection: Connection, finding: WatchUpdate) -> None:
     coin = finding.venue_symbol
     for change in finding.changes:
         open_zones = encode(_STANDS[change.after]).decode()
@@ -193,7 +176,7 @@ def _keep(connection: Connection, finding: Finding) -> None:
     connection.execute(_WATCH, (coin, finding.zone))
 
 
-def _end(connection: Connection, scan: Scan) -> None:
+def _end(connection: Connection, scan: FundingScan) -> None:
     for coin in scan.gone:
         connection.execute(_CLEAR, (scan.through_ms, coin, "[]"))
         connection.execute("DELETE FROM funding_watch WHERE venue_symbol = ?", (coin,))
@@ -201,7 +184,7 @@ def _end(connection: Connection, scan: Scan) -> None:
     connection.execute("DELETE FROM funding_events WHERE fired_ms < ?", (scan.through_ms - KEEP_MS,))
 
 
-def _identify(coin: str, change: Change) -> int:
-    """A number that is the same wherever an event is found, so that cursors and pages are too; 63 bits of a digest."""
+def _identify(coin: str, change: ZoneChange) -> int:
+    """63 bits of a digest, so that an event has the same id in every process."""
     named = f"{coin} {change.after} {change.at_ms}".encode()
     return int.from_bytes(sha256(named).digest()[:8], "big") >> 1

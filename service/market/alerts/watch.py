@@ -1,28 +1,37 @@
-"""One coin's funding, watched: what it paid in 30 days, the zone it is in, and when that changes. No I/O, no clock."""
+"""State machine of one coin's funding: payments of 30 days, the current zone, and zone changes. No I/O, no clock."""
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
 
 from service.analytics.funding import LEAST_ROWS, Zone, can_enter, next_zone, percentile
-from service.clock import DAY_MS
-from service.market.observed import PaymentRow
+from service.clock import DAY_MS, HOUR_MS
+from service.market.models import PaymentRow
 from service.units import apr_pct
 
 WINDOW_MS: Final = 30 * DAY_MS
-"""What a rate is ranked within: the coin's payments of so long before."""
+"""A rate is ranked among the coin's payments of this window."""
+
+PAST_MS: Final = 7 * DAY_MS
+"""Events this long before the first start are found in payments."""
+
+WARM_UP_MS: Final = 7 * DAY_MS
+"""The machine runs this long before them, to know the zone at their beginning."""
+
+READ_MS: Final = WINDOW_MS + WARM_UP_MS + PAST_MS
+"""Span of payments that is read."""
 
 _paid_at: Final = itemgetter(0)
 
 
-class Change(Struct, frozen=True):
-    """A coin's funding passed from one zone to another (null: none), on a rate of `apr` percent a year.
+class ZoneChange(Struct, frozen=True):
+    """A change of zone (null: none) at a rate of `apr` percent per year.
 
-    `price` is USD where it was known at once.
+    `price` is USD, if known at that time.
     """
 
     at_ms: int
@@ -34,35 +43,54 @@ class Change(Struct, frozen=True):
     price: float | None = None
 
 
-class Watch:
-    """The machine of one coin.
+class WatchUpdate(Struct, frozen=True):
+    """Zone changes of a coin in order of time, and the zone after them.
+
+    `since_ms` is set when a coin's past was read for the first time: events that ended before it are not stored.
+    """
+
+    venue_symbol: str
+    changes: Sequence[ZoneChange]
+    zone: Zone | None
+    since_ms: int | None = None
+
+
+class FundingScan(Struct, frozen=True):
+    """A scan of current rates: time of the newest rate, and coins that are no longer listed."""
+
+    through_ms: int
+    gone: Collection[str] = ()
+
+
+class FundingWatch:
+    """State machine of one coin.
 
     Args:
-        zone: The zone it is in.
-        through_ms: Up to when it has looked: what was paid until then is ranked within, and never judged again.
+        zone: Current zone.
+        through_ms: Time of the last judgement: earlier payments are only ranked, never judged again.
 
     Attributes:
         zone: As above.
         through_ms: As above.
-        newest_ms: When the newest payment was made that it has been told; 0 before the first.
+        newest_ms: Time of the newest payment; 0 before the first.
     """
 
     def __init__(self, zone: Zone | None, through_ms: int) -> None:
         self.zone = zone
         self.through_ms = through_ms
         self.newest_ms = 0
-        # Numbers one after the other: there is one of these for each coin, and tuples would take five times as much.
+        # Arrays: one machine per coin, and tuples would take five times the memory.
         self._paid_ms = array("q")
         self._aprs = array("d")
         self._ranked = array("d")
 
-    def pay(self, payments: Sequence[PaymentRow]) -> Iterator[Change]:
-        """Take over payments, oldest first; those after `through_ms` are judged as they were made.
+    def pay(self, payments: Sequence[PaymentRow]) -> Iterator[ZoneChange]:
+        """Add payments, oldest first. Those after `through_ms` are judged in order.
 
-        A payment is ranked within those before it, as the rate is that will be paid next: nothing later enters.
+        A payment is ranked among those before it; nothing later enters.
 
         Yields:
-            The changes of zone, dated by the payment.
+            Zone changes, dated by the payment.
         """
         first = bisect_right(payments, self.newest_ms, key=_paid_at)
         judged = max(first, bisect_right(payments, self.through_ms, key=_paid_at))
@@ -76,17 +104,17 @@ class Watch:
             self._aprs.append(apr)
             insort(self._ranked, apr)
 
-    def judge(self, at_ms: int, apr: float, interval_hours: float, price: float | None = None) -> Iterator[Change]:
-        """Look at the rate of an instant; with less than a week of payments to rank it within, nothing is said.
+    def judge(self, at_ms: int, apr: float, interval_hours: float, price: float | None = None) -> Iterator[ZoneChange]:
+        """Judge the rate of an instant. Without a week of payments there is no result.
 
         Args:
-            at_ms: When the rate was observed, not before `through_ms`.
-            apr: Percent a year.
-            interval_hours: Between two payments.
+            at_ms: Observation time of the rate, not before `through_ms`.
+            apr: Percent per year.
+            interval_hours: Hours between two payments.
             price: USD, if known.
 
         Yields:
-            The change of zone, if there is one.
+            The zone change, if any.
         """
         self.through_ms = at_ms
         self._forget(at_ms - WINDOW_MS)
@@ -97,10 +125,10 @@ class Watch:
             return
         before, self.zone = self.zone, next_zone(self.zone, rank, apr)
         if self.zone != before:
-            yield Change(at_ms, before, self.zone, apr, rank, interval_hours, price)
+            yield ZoneChange(at_ms, before, self.zone, apr, rank, interval_hours, price)
 
     def _add_unjudged(self, payments: Sequence[PaymentRow]) -> None:
-        """Take over many payments at once: a month of each coin at a start."""
+        """Add many payments at once: a month per coin at a start."""
         aprs = [apr_pct(rate) for _, rate, _ in payments]
         self._paid_ms.extend(map(_paid_at, payments))
         self._aprs.extend(aprs)
@@ -112,3 +140,36 @@ class Watch:
         for apr in self._aprs[:gone]:
             del self._ranked[bisect_left(self._ranked, apr)]
         del self._paid_ms[:gone], self._aprs[:gone]
+
+
+def earliest_judged(now_ms: int) -> int:
+    """Payments after this instant are judged; earlier ones are only ranked."""
+    return now_ms - WARM_UP_MS - PAST_MS
+
+
+def oldest_present(now_ms: int) -> int:
+    """A coin whose newest payment is older is not watched: its history is still being fetched."""
+    return now_ms // HOUR_MS * HOUR_MS - HOUR_MS
+
+
+def judge_past(coin: str, payments: Sequence[PaymentRow], now_ms: int) -> tuple[FundingWatch, WatchUpdate]:
+    """Judge the payments of a coin that was not watched yet.
+
+    Args:
+        coin: Venue symbol.
+        payments: Of the last `READ_MS`, oldest first.
+        now_ms: Epoch milliseconds.
+
+    Returns:
+        Its machine, which can continue, and the update.
+    """
+    watch = FundingWatch(None, earliest_judged(now_ms))
+    return watch, update_of(coin, watch, watch.pay(payments), now_ms - PAST_MS)
+
+
+def update_of(
+    coin: str, watch: FundingWatch, changes: Iterable[ZoneChange], since_ms: int | None = None
+) -> WatchUpdate:
+    """The update after a machine made `changes`."""
+    listed = list(changes)  # consuming the iterator moves the machine, so read the zone after it
+    return WatchUpdate(coin, listed, watch.zone, since_ms)

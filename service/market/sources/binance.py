@@ -1,15 +1,16 @@
-"""Binance USD-M futures: `GET /fapi/v1/…`, the fall-back for prices, funding and bars.
+"""Binance USD-M futures: `GET /fapi/v1/…`, the fallback for prices, funding and bars.
 
 Source: the venue's API documentation ("USDS-Margined Futures: market data endpoints", "Limits") and recorded samples.
-Numbers are decimal strings, empty where there is none (a dated contract has no funding); times integer milliseconds.
+Numbers are decimal strings, empty for none (a dated contract has no funding); times are integer milliseconds.
 
-Open interest is not asked for: what is held on another venue is another quantity, not a substitute. Nor is funding
-history: a gap in the first venue's is filled by the first venue once it is back.
+Open interest is not requested, because it is not comparable between venues. Nor is funding history: a gap in the first
+venue's is filled by the first venue once it is back.
 
 The newest row of `klines` is open. The venue may still change a row shortly after its close time, so a bar is final
 only when a later request shows it unchanged (reported in 2026).
 """
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Final, TypeAlias, TypeVar
@@ -18,9 +19,10 @@ from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.json import Decoder
 
 from service.clock import MINUTE_MS, Clock
-from service.market.observed import SETTLE_MS, Bar, History
+from service.market.models import SETTLE_MS, Bar, BarBatch
+from service.market.symbols import per_coin
 from service.units import INTERVAL_MS, Interval
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.session import Fetched, UpstreamSession
 
 WEIGHT_PER_MINUTE: Final = 2_400
@@ -45,12 +47,14 @@ _NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 _LISTING_S: Final = 3_600.0
 
 _OLD_MS: Final = MINUTE_MS
-"""A mark price so much older than the answer is that of a market that stands still."""
+"""A mark price older than this, compared with the answer, belongs to a market that stands still."""
 
 PAUSES_S: Final[Mapping[int | None, float]] = {418: 900.0, 403: 3_600.0, 451: 3_600.0}
-"""How long nothing is asked after a ban that names no end, or a refusal of our region: asking on prolongs a ban."""
+"""Pause after a ban without an end, or a geoblock: further requests prolong a ban."""
 
 _QUOTE_ASSET: Final = "USDT"
+_UNITS: Final = re.compile(r"(1000000|1000|1M)(?=[A-Z])")
+_COINS: Final[Mapping[str, int]] = MappingProxyType({"1000": 1_000, "1000000": 1_000_000, "1M": 1_000_000})
 _TRADING: Final = "TRADING"
 _FINITE: Final = 1e300
 
@@ -116,7 +120,7 @@ class Kline(Struct, frozen=True, array_like=True):
 
 
 def _decoder(kind: type[T]) -> Decoder[T]:
-    """Lax only in that numbers may stand in strings, as the venue writes them."""
+    """Lax only in that numbers may be strings, as the venue writes them."""
     return Decoder(kind, strict=False)
 
 
@@ -132,10 +136,10 @@ class Contract(Struct, frozen=True):
 
     Attributes:
         symbol: The venue's (`1000PEPEUSDT`).
-        base: What it is on, unit included (`1000PEPE`).
+        base: Base asset without its unit (`PEPE`).
         kind: `PERPETUAL`, `TRADIFI_PERPETUAL`, or that of a dated contract.
         underlying: `COIN`, `EQUITY`, `COMMODITY`, `INDEX`, `PREMARKET` …
-        interval_hours: Between two payments of funding.
+        interval_hours: Hours between two funding payments.
     """
 
     symbol: str
@@ -145,7 +149,7 @@ class Contract(Struct, frozen=True):
     interval_hours: float
 
 
-class Mark(Struct, frozen=True):
+class MarkPrice(Struct, frozen=True):
     """A contract at one time: mark price in USD, and funding, a fraction an interval.
 
     Of the last 24 hours, where known: the price they began with, and the volume in USD.
@@ -157,25 +161,25 @@ class Mark(Struct, frozen=True):
     volume_usd: float | None
 
 
-class Marks(Struct, frozen=True):
+class MarkPrices(Struct, frozen=True):
     """Every contract by venue symbol, as the venue showed them at one time."""
 
     observed_ms: int
-    rows: Mapping[str, Mark]
+    rows: Mapping[str, MarkPrice]
 
 
 class _Shown(Struct, frozen=True):
-    """A closed row as it was first shown, and when (monotonic seconds)."""
+    """A closed row as first shown, and when (monotonic seconds)."""
 
     row: Kline
     at_s: float
 
 
 class Binance:
-    """The venue, as the service asks it.
+    """Requests to the venue.
 
     Args:
-        session: Open session to it; keeps its limits.
+        session: Open session; keeps its limits.
         clock: An observation is never dated after its receipt.
     """
 
@@ -188,10 +192,10 @@ class Binance:
         self._shown: dict[str, Mapping[int, _Shown]] = {}
 
     async def contracts(self) -> Mapping[str, Contract]:
-        """What is traded against USDT, by venue symbol; asked for once an hour.
+        """Contracts traded against USDT, by venue symbol; requested once an hour.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         if self._clock.monotonic() >= self._listed_until_s:
             rows = (await self._get("/exchangeInfo", _LIGHT, EXCHANGE_INFO)).value.symbols
@@ -200,7 +204,7 @@ class Binance:
             self._contracts = {
                 row.symbol: Contract(
                     symbol=row.symbol,
-                    base=row.base_asset,
+                    base=unit_of_contract(row.base_asset)[0],
                     kind=row.contract_type,
                     underlying=row.underlying_type,
                     interval_hours=hours.get(row.symbol, DEFAULT_FUNDING_HOURS),
@@ -211,13 +215,13 @@ class Binance:
             self._listed_until_s = self._clock.monotonic() + _LISTING_S
         return self._contracts
 
-    async def marks(self) -> Marks:
-        """Price, running funding and the last 24 hours of every contract.
+    async def marks(self) -> MarkPrices:
+        """Price, current funding and the last 24 hours of every contract.
 
-        A contract whose price stands still is left out; what the day was is null where that could not be had.
+        Contracts whose price stands still are left out. The last 24 hours are null if that request failed.
 
         Raises:
-            UpstreamError: If there are no prices that can be trusted.
+            UpstreamError: If there are no valid prices.
         """
         premiums = await self._get("/premiumIndex", _PREMIUM_WEIGHT, PREMIUM_INDEX)
         observed_ms = min(premiums.date_ms, self._clock.now_ms())
@@ -227,25 +231,25 @@ class Binance:
             tickers = ()
         days = {row.symbol: row for row in tickers}
         rows = {
-            row.symbol: _mark(row, days.get(row.symbol))
+            row.symbol: _mark(row, days.get(row.symbol), unit_of_contract(row.symbol)[1])
             for row in premiums.value
             if row.mark_price > 0 and row.time >= observed_ms - _OLD_MS
         }
-        return Marks(observed_ms, rows)
+        return MarkPrices(observed_ms, rows)
 
-    async def bars(self, symbol: str, interval: Interval, start_ms: int) -> History:
+    async def bars(self, symbol: str, interval: Interval, start_ms: int) -> BarBatch:
         """A contract's final bars from an instant on, oldest first.
 
-        A bar is final once its close time has passed and a request at least `CONFIRM_S` after the one that first showed
-        it shows it unchanged. Until then it is provisional and left out.
+        A bar is final once its close time has passed and a request at least `CONFIRM_S` after the first shows it
+        unchanged. Until then it is provisional and left out.
 
         Args:
-            symbol: The venue's own.
+            symbol: The venue's symbol.
             interval: Length of a bar.
-            start_ms: Open of the first bar wanted.
+            start_ms: Open time of the first bar wanted.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         step_ms, found = INTERVAL_MS[interval], dict[int, Kline]()
         while True:
@@ -258,18 +262,19 @@ class Binance:
                 if _is_sound(row, step_ms) and start_ms <= row.open_ms and closed_ms <= observed_ms - SETTLE_MS:
                     found[row.open_ms] = row
             if len(page.value) < MOST_BARS or page.value[-1].open_ms < start_ms:
-                bars = self._confirmed(f"{symbol} {interval}", found)
-                return History(observed_ms, bars, len(found) - len(bars))
+                bars = self._confirmed(symbol, interval, found)
+                return BarBatch(observed_ms, bars, len(found) - len(bars))
             start_ms = page.value[-1].open_ms + step_ms
 
-    def _confirmed(self, series: str, rows: Mapping[int, Kline]) -> list[Bar]:
-        """The rows that an earlier request has shown as they are; the others are remembered until the next one."""
+    def _confirmed(self, symbol: str, interval: Interval, rows: Mapping[int, Kline]) -> list[Bar]:
+        """Rows that an earlier request showed unchanged; the others are remembered for the next one."""
+        series, (_, units) = f"{symbol} {interval}", unit_of_contract(symbol)
         now_s, before = self._clock.monotonic(), self._shown.get(series, {})
         shown = {
             at: before[at] if at in before and before[at].row == row else _Shown(row, now_s) for at, row in rows.items()
         }
         self._shown[series] = shown
-        return [_bar(shown[at].row) for at in sorted(shown) if now_s - shown[at].at_s >= CONFIRM_S]
+        return [_bar(shown[at].row, units) for at in sorted(shown) if now_s - shown[at].at_s >= CONFIRM_S]
 
     async def _get(
         self, path: str, weight: int, decoder: Decoder[T], query: Mapping[str, str] = _NO_QUERY
@@ -287,21 +292,27 @@ class Binance:
             raise
 
 
+def unit_of_contract(symbol: str) -> tuple[str, int]:
+    """Symbol without its unit, and how many coins its prices are of: `1000PEPEUSDT` is `("PEPEUSDT", 1000)`."""
+    unit = _UNITS.match(symbol)
+    return (symbol[unit.end() :], _COINS[unit[0]]) if unit else (symbol, 1)
+
+
 def _kline_weight(rows: int) -> int:
     return next((weight for most, weight in _KLINE_WEIGHTS if rows < most), _HEAVY_KLINES)
 
 
-def _mark(row: PremiumIndex, day: Ticker | None) -> Mark:
-    return Mark(
-        price=row.mark_price,
+def _mark(row: PremiumIndex, day: Ticker | None, units: int) -> MarkPrice:
+    return MarkPrice(
+        price=per_coin(row.mark_price, units),
         funding=_fraction(row.last_funding_rate),
-        prev_price=day.open_price if day and day.open_price > 0 else None,
+        prev_price=per_coin(day.open_price, units) if day and day.open_price > 0 else None,
         volume_usd=day.quote_volume if day else None,
     )
 
 
 def _fraction(text: str) -> float | None:
-    """A rate, or nothing where the venue writes none."""
+    """A rate; null for an empty string."""
     try:
         rate: float = convert(text, Number, strict=False)
     except ValidationError:
@@ -309,11 +320,12 @@ def _fraction(text: str) -> float | None:
     return rate
 
 
-def _bar(row: Kline) -> Bar:
-    return Bar(row.open_ms, row.open, row.high, row.low, row.close, row.volume, row.trades)
+def _bar(row: Kline, units: int) -> Bar:
+    first, high, low, last = (per_coin(price, units) for price in (row.open, row.high, row.low, row.close))
+    return Bar(row.open_ms, first, high, low, last, row.volume * units, row.trades)
 
 
 def _is_sound(row: Kline, step_ms: int) -> bool:
-    """Whether it can be a bar: on the grid of UTC, and with its prices in order."""
+    """Whether it is a valid bar: on the UTC grid, with ordered prices."""
     ends = (row.open, row.close)
     return row.open_ms % step_ms == 0 and 0 < row.low <= min(ends) and max(ends) <= row.high

@@ -1,8 +1,8 @@
 """CoinGecko: `GET /api/v3/...`, with a free demo key or none.
 
 Source: CoinGecko's API documentation (v3: "Coins List with Market Data", "Coins Categories List with Market Data",
-"Coin Historical Chart Data by ID") and recorded samples. Numbers are JSON numbers; an id, a ticker and a name are
-always there, anything else may be null.
+"Coin Historical Chart Data by ID") and recorded samples. Numbers are JSON numbers. An id, a ticker and a name are
+always present, anything else may be null.
 """
 
 import re
@@ -13,33 +13,34 @@ from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
-from service.clock import Clock, parse_iso
-from service.market.plausibility import is_price
-from service.market.plausibility_rules import LARGEST_CAP
+from service.clock import SECOND_MS, Clock, parse_iso
+from service.market.plausibility.quotes import is_price
+from service.market.plausibility.rules import LARGEST_CAP
 from service.upstream.session import Fetched, UpstreamSession
 
 PER_PAGE: Final = 250
-"""Rows of a page: the most there can be."""
+"""Maximum rows of a page."""
 
 DAILY_DAYS: Final = 365
-"""Days of the longest chart to be had without paying; a point a day, at 00:00 UTC."""
+"""Days of the longest free chart; one point a day, at 00:00 UTC."""
 
 HOURLY_DAYS: Final = 42
-"""Days of a chart with a point an hour (CoinGecko gives those from 2 to 90 days): 1,000 hours and some."""
+"""Days of a chart with one point an hour (available for 2 to 90 days): just over 1,000 hours."""
 
 REFRESH_S: Final = 300.0
 FILLING_REFRESH_S: Final = 900.0
-"""While something has never been read: the calls saved read it sooner."""
+"""Used while some data has never been read, which the saved calls then read sooner."""
 
 KEYED_REFRESH_S: Final = 3_600.0
-"""With a key a month has 10,000 calls, some 300 a day: fewer than without one, which answers 5 a minute."""
+"""A key has 10,000 calls a month, some 300 a day: fewer than without one, at 5 a minute."""
 
 _CALL: Final = 1
-_ROUND_CALLS: Final = 4
-"""Two pages of coins, some coins by their ids, and the categories."""
+_ROUND_CALLS: Final = 5
+"""Two pages of coins, some coins by their ids, the categories, and the totals."""
 
 _MARKETS: Final = "/api/v3/coins/markets"
 _FINITE: Final = 1e300
+_WHOLE: Final = 100.0
 _LONGEST_TEXT: Final = 600
 _LONGEST_HTML: Final = 8_192
 _LONGEST_NAME: Final = 80
@@ -48,8 +49,9 @@ _MARKUP: Final = (
     (re.compile(r"(?i)</?(?:p|br|li|ul|ol|div|h[1-6]|t[rdh])\b[^<>]*>"), " "),
     (re.compile(r"</?[A-Za-z!][^<>]*>"), ""),
 )
-"""In this order: what a browser runs and does not show, what it begins a line for, every other tag. Linear but for the
-first, which is why no more than 8 KB are read."""
+"""Applied in order: scripts and styles, tags that begin a line, all other tags. All but the first are linear, so at
+most 8 KB are read.
+"""
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_FINITE, le=_FINITE)]
 """A finite number."""
@@ -88,13 +90,40 @@ class ChartRows(Struct, frozen=True):
     total_volumes: tuple[tuple[Number, Number | None], ...]
 
 
+class PlatformRow(Struct, frozen=True):
+    """A coin and its contracts: CoinGecko's id of a chain → address, which may be empty."""
+
+    id: str
+    symbol: str
+    name: str
+    platforms: dict[str, str | None] = {}
+
+
+class OverviewRow(Struct, frozen=True):
+    """All coins together, by currency or ticker in small letters: USD, USD, percent; `updated_at` in seconds."""
+
+    total_market_cap: dict[str, Number]
+    total_volume: dict[str, Number]
+    market_cap_percentage: dict[str, Number]
+    updated_at: int
+    market_cap_change_percentage_24h_usd: Number | None = None
+
+
+class OverviewBody(Struct, frozen=True):
+    """The answer of `/global`."""
+
+    data: OverviewRow
+
+
 MARKETS: Final = Decoder(tuple[MarketRow, ...])
 CATEGORIES: Final = Decoder(tuple[CategoryRow, ...])
 CHART: Final = Decoder(ChartRows)
+PLATFORMS: Final = Decoder(tuple[PlatformRow, ...])
+OVERVIEW: Final = Decoder(OverviewBody)
 
 
 class GeckoCoin(Struct, frozen=True):
-    """A coin as CoinGecko showed it: ticker in upper case, USD, and when that was so."""
+    """A coin as CoinGecko showed it: ticker in upper case, USD, and the time."""
 
     id: str
     ticker: str
@@ -106,7 +135,7 @@ class GeckoCoin(Struct, frozen=True):
 
 
 class GeckoCategory(Struct, frozen=True):
-    """A category as CoinGecko showed it: USD, `change_24h` percent, and when that was so. The description is text."""
+    """A category as CoinGecko showed it: USD, `change_24h` in percent, and the time. The description is plain text."""
 
     id: str
     name: str
@@ -117,21 +146,40 @@ class GeckoCategory(Struct, frozen=True):
     seen_ms: int
 
 
-class Cap(Struct, frozen=True):
-    """What a coin was worth at a time, USD; `volume_usd` of the 24 hours before, spot."""
+class PastCap(Struct, frozen=True):
+    """Market cap of a coin at a time, USD; `volume_usd` is spot volume of the 24 hours before."""
 
     at_ms: int
     market_cap: float | None
     volume_usd: float | None
 
 
+class GeckoToken(Struct, frozen=True, array_like=True):
+    """A coin with contracts: id, ticker in upper case, name, and its address by CoinGecko's id of the chain."""
+
+    id: str
+    ticker: str
+    name: str
+    contracts: dict[str, str]
+
+
+class GeckoOverview(Struct, frozen=True):
+    """All coins that CoinGecko tracks, at a time: USD, percent; `shares` by lower-case ticker, percent."""
+
+    market_cap: float
+    change_24h: float | None
+    volume_usd: float | None
+    shares: dict[str, float]
+    seen_ms: int
+
+
 class CoinGecko:
-    """CoinGecko, as this room asks it. Every call weighs one.
+    """Requests to CoinGecko. Every call weighs one.
 
     Args:
-        session: Open session to it; keeps its limits.
+        session: Open session; keeps its limits.
         clock: Nothing is dated after its receipt.
-        take: Called before each call, to keep a limit that a session cannot keep; may raise.
+        take: Called before each call to keep a limit that the session does not know; may raise.
     """
 
     def __init__(
@@ -141,46 +189,79 @@ class CoinGecko:
         self._clock = clock
         self._take = take
 
-    def refresh_s(self, *, filling: bool = False) -> float:
+    def refresh_s(self, *, first_load: bool = False) -> float:
         """How often coins and categories are requested again, in seconds: what the limits allow.
 
         Args:
-            filling: Whether something has never been read.
+            first_load: Whether some data has never been read.
         """
         if self._session.calls_per_month is not None:
             return KEYED_REFRESH_S
-        return FILLING_REFRESH_S if filling else REFRESH_S
+        return FILLING_REFRESH_S if first_load else REFRESH_S
 
     def wait_s(self, calls: int) -> float:
-        """Estimate of the seconds until so many calls have been made, beside those for coins and categories."""
-        return self._session.wait_s(calls * _CALL, _ROUND_CALLS / self.refresh_s(filling=True))
+        """Estimated seconds until this many calls are made, besides those for coins and categories."""
+        return self._session.wait_s(calls * _CALL, _ROUND_CALLS / self.refresh_s(first_load=True))
 
     async def page(self, number: int, category: str | None = None) -> list[GeckoCoin]:
-        """Ask for a page of the coins, the largest market caps first.
+        """A page of coins, the largest market caps first.
 
         Args:
             number: From 1.
-            category: Id of a category, whose coins alone are wanted.
+            category: Id of a category, to list only its coins.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         wanted = {} if category is None else {"category": category}
         return await self._coins(**wanted, order="market_cap_desc", per_page=str(PER_PAGE), page=str(number))
 
     async def coins(self, ids: Collection[str]) -> list[GeckoCoin]:
-        """Ask for certain coins, a page of them at most.
+        """Certain coins, at most a page of them.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         return await self._coins(ids=",".join(ids), per_page=str(PER_PAGE))
 
-    async def categories(self) -> list[GeckoCategory]:
-        """Ask for all categories, the largest first.
+    async def tokens(self) -> list[GeckoToken]:
+        """Every coin that has a contract on some chain.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
+        """
+        fetched = await self._get("/api/v3/coins/list", PLATFORMS, {"include_platform": "true"})
+        found = []
+        for row in fetched.value:
+            contracts = {chain: address for chain, address in row.platforms.items() if chain and address}
+            if contracts:
+                found.append(GeckoToken(row.id, row.symbol.upper(), printable(row.name)[:_LONGEST_NAME], contracts))
+        return found
+
+    async def overview(self) -> GeckoOverview | None:
+        """All coins together; null where the answer has no plausible total.
+
+        Raises:
+            UpstreamError: If there is no valid answer.
+        """
+        fetched = await self._get("/api/v3/global", OVERVIEW, {})
+        row = fetched.value.data
+        total = _market_cap(row.total_market_cap.get("usd"))
+        if total is None:
+            return None
+        return GeckoOverview(
+            total,
+            row.market_cap_change_percentage_24h_usd,
+            _volume(row.total_volume.get("usd")),
+            {ticker: share for ticker, share in row.market_cap_percentage.items() if 0 < share <= _WHOLE},
+            min(row.updated_at * SECOND_MS, fetched.date_ms, self._clock.now_ms()),
+        )
+
+    async def categories(self) -> list[GeckoCategory]:
+        """All categories, the largest first.
+
+        Raises:
+            UpstreamError: If there is no valid answer.
         """
         fetched = await self._get("/api/v3/coins/categories", CATEGORIES, {})
         return [
@@ -188,7 +269,7 @@ class CoinGecko:
                 row.id,
                 row.name,
                 plain_text(row.content or "") or None,
-                _worth(row.market_cap),
+                _market_cap(row.market_cap),
                 row.market_cap_change_24h,
                 _volume(row.volume_24h),
                 self._seen(row.updated_at, fetched.date_ms),
@@ -196,18 +277,20 @@ class CoinGecko:
             for row in fetched.value
         ]
 
-    async def caps(self, coin_id: str, days: Literal[365, 42]) -> list[Cap]:
-        """Ask for a coin's market caps and volumes, oldest first: by the day (365), or by the hour (42).
+    async def caps(self, coin_id: str, days: Literal[365, 42]) -> list[PastCap]:
+        """A coin's market caps and volumes, oldest first: daily (365) or hourly (42).
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted; 404 where it does not know the coin.
+            UpstreamError: If there is no valid answer; 404 if the coin is unknown.
         """
         query = {"vs_currency": "usd", "days": str(days)}
         fetched = await self._get(f"/api/v3/coins/{coin_id}/market_chart", CHART, query)
         volumes = {int(at_ms): _volume(volume) for at_ms, volume in fetched.value.total_volumes}
         now_ms = self._clock.now_ms()
         points = ((int(at_ms), cap) for at_ms, cap in fetched.value.market_caps)
-        caps = {at_ms: Cap(at_ms, _worth(cap), volumes.get(at_ms)) for at_ms, cap in points if 0 < at_ms <= now_ms}
+        caps = {
+            at_ms: PastCap(at_ms, _market_cap(cap), volumes.get(at_ms)) for at_ms, cap in points if 0 < at_ms <= now_ms
+        }
         return [caps[at_ms] for at_ms in sorted(caps)]
 
     async def _get(self, path: str, decoder: Decoder[T], query: Mapping[str, str]) -> Fetched[T]:
@@ -223,7 +306,7 @@ class CoinGecko:
                 row.symbol.upper(),
                 printable(row.name)[:_LONGEST_NAME],
                 _price(row.current_price),
-                _worth(row.market_cap),
+                _market_cap(row.market_cap),
                 _volume(row.total_volume),
                 self._seen(row.last_updated, fetched.date_ms),
             )
@@ -231,7 +314,7 @@ class CoinGecko:
         ]
 
     def _seen(self, said: str | None, date_ms: int) -> int:
-        """When something was so: as the row says, but never later than the answer, nor than now."""
+        """Time of a row, but never later than the answer or the present."""
         now_ms = min(date_ms, self._clock.now_ms())
         try:
             return now_ms if said is None else min(parse_iso(said), now_ms)
@@ -240,12 +323,12 @@ class CoinGecko:
 
 
 def printable(text: str) -> str:
-    """An upstream's words without what a terminal or a page would act on: other characters become blanks."""
+    """Text with non-printable characters replaced by blanks, so that no terminal or page acts on them."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _worth(usd: float | None) -> float | None:
-    """A market cap; zero is how CoinGecko writes one that it does not know."""
+def _market_cap(usd: float | None) -> float | None:
+    """A market cap; CoinGecko writes zero for an unknown one."""
     return usd if usd is not None and 0 < usd <= LARGEST_CAP else None
 
 
@@ -258,10 +341,10 @@ def _volume(usd: float | None) -> float | None:
 
 
 def plain_text(html: str) -> str:
-    """What a browser would show of a piece of HTML, on one line, at most 600 characters, cut after a sentence or word.
+    """Plain text of a piece of HTML on one line, at most 600 characters, cut after a sentence or word.
 
     Args:
-        html: As an upstream wrote it; anything.
+        html: From an upstream, untrusted.
     """
     text = html[:_LONGEST_HTML]
     for pattern, replacement in _MARKUP:

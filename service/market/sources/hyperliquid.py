@@ -16,7 +16,7 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from service.clock import HOUR_MS, SECOND_MS, Clock
-from service.market.observed import VENUE, Bar, History, PaymentRow, Quote, Quotes
+from service.market.models import VENUE, Bar, BarBatch, PaymentRow, Quote, Quotes
 from service.market.sources.hyperliquid_wire import (
     ANNOTATIONS,
     CANDLES,
@@ -27,32 +27,33 @@ from service.market.sources.hyperliquid_wire import (
     FUNDING_PAGE,
     META_AND_CONTEXTS,
     Annotation,
-    Asset,
     AssetContext,
-    Candle,
+    CandleRow,
     Contexts,
+    VenueAsset,
+    bar_of,
     is_sound,
     payments,
 )
-from service.market.symbols import canonical, is_ticker
+from service.market.symbols import is_ticker, per_coin, unit_of
 from service.units import INTERVAL_MS, Interval
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.session import Fetched, UpstreamSession
 
 MAIN_DEX: Final = ""
-"""The venue's own market; a builder's has a name, and its coins begin with it (`xyz:AAPL`)."""
+"""The venue's own market. A builder's market has a name that its symbols begin with (`xyz:AAPL`)."""
 
 MOST_CANDLES: Final = 5_000
-"""Candles in one answer."""
+"""Maximum candles in one answer."""
 
 FEED_SUBSCRIPTIONS: Final[Sequence[Mapping[str, object]]] = ({"type": "assetCtxs", "dex": MAIN_DEX},)
-"""The main market alone: a frame has 54 KB, that of all nine markets 96 KB, of which only the main one is read."""
+"""The main market alone: its frame has 54 KB, that of all nine markets 96 KB."""
 
 FEED_DECODERS: Final[Mapping[str, Decoder[Any]]] = {"assetCtxs": Decoder(Raw), "allDexsAssetCtxs": Decoder(Raw)}
-"""A frame is kept as it came: most are replaced by the next before anybody reads them. Both forms are understood."""
+"""A frame is kept encoded, because most are replaced by the next before they are read. Both forms are supported."""
 
 PRICES_PER_SECOND: Final = 2.0
-"""Weight that asking for prices takes: of the coins every 15 seconds, of real-world assets every 30, 20 each."""
+"""Weight per second of price requests: coins every 15 s, real-world assets every 30 s, 20 each."""
 
 _INFO: Final = "/info"
 _WEIGHT: Final = 20
@@ -64,41 +65,41 @@ _log: Final = logging.getLogger("verdict.market")
 
 
 class Hyperliquid:
-    """The venue, as the service asks it.
+    """Requests to the venue.
 
     Args:
-        session: Open session to it; keeps its limits.
+        session: Open session; keeps its limits.
         clock: An observation is never dated after its receipt.
     """
 
     def __init__(self, session: UpstreamSession, clock: Clock) -> None:
         self._session = session
         self._clock = clock
-        self._shown: Sequence[Asset] = ()
-        self._universe: Sequence[Asset] = ()
+        self._shown: Sequence[VenueAsset] = ()
+        self._universe: Sequence[VenueAsset] = ()
 
     def wait_s(self, weight: int) -> float:
-        """Estimate of the seconds until so much weight has been spent, beside what asking for prices takes."""
+        """Estimated seconds until this weight is spent, besides price requests."""
         return self._session.wait_s(weight, PRICES_PER_SECOND)
 
     def weight_of_bars(self, interval: Interval, start_ms: int) -> int:
-        """What it weighs to ask for a coin's bars from an instant on."""
+        """Weight of requesting a coin's bars from an instant on."""
         wanted = max(0, self._clock.now_ms() - start_ms) // INTERVAL_MS[interval] + 1
         return _WEIGHT + -(-wanted // _CANDLES_A_WEIGHT)
 
     def weight_of_payments(self, start_ms: int) -> int:
-        """What it weighs to ask for the first page of a coin's payments of funding from an instant on."""
+        """Weight of requesting the first page of a coin's payments from an instant on."""
         wanted = min(FUNDING_PAGE, max(0, self._clock.now_ms() - start_ms) // HOUR_MS + 1)
         return _WEIGHT + -(-wanted // _PAYMENTS_A_WEIGHT)
 
     async def quotes(self, dex: str = MAIN_DEX) -> Quotes:
-        """Ask for price and funding of all coins of a market.
+        """Price and funding of all coins of a market.
 
         Args:
-            dex: Name of a builder's market, whose coins have their tickers without it (`AAPL` of `xyz:AAPL`).
+            dex: Name of a builder's market; its tickers come without it (`AAPL` for `xyz:AAPL`).
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         named = {"dex": dex} if dex else {}
         fetched = await self._session.post_json(
@@ -106,63 +107,67 @@ class Hyperliquid:
         )
         meta, contexts = fetched.value
         if len(meta.universe) != len(contexts):
-            raise self._refuse(f"{len(meta.universe)} names for {len(contexts)} contexts")
+            raise self._refuse(f"{len(meta.universe)} names for {len(contexts)} contexts.")
         found = _quotes(meta.universe, contexts, min(fetched.date_ms, self._clock.now_ms()))
-        if not _tells_prices(found):
-            raise self._refuse("no coin has a price")
+        if not _has_prices(found):
+            raise self._refuse("No coin has a price.")
         if dex == MAIN_DEX:
             self._shown = meta.universe
         return found
 
     def adopt_universe(self) -> None:
-        """Match frames with the universe of the last answer from now on, which has passed the plausibility check."""
+        """Match frames with the universe of the last answer, which passed the plausibility check."""
         self._universe = self._shown
 
     def read_frame(self, data: bytes, at_ms: int) -> Quotes | None:
-        """Read the main market's quotes off a frame of the WebSocket.
+        """The main market's quotes in a frame of the WebSocket.
 
-        A frame names no coins: its contexts stand in the order of the adopted universe. One of another length is
-        refused until a round has adopted the universe that it belongs to.
+        A frame names no coins: its contexts have the order of the adopted universe. A frame of another length is
+        rejected until a round adopts its universe.
 
         Args:
-            data: Of an `assetCtxs` or `allDexsAssetCtxs` frame.
-            at_ms: When it was received: frames carry no time, so that is theirs, the second it was in.
+            data: An `assetCtxs` or `allDexsAssetCtxs` frame.
+            at_ms: Time of receipt. Frames carry no time, so its second is the observation time.
 
         Returns:
-            The quotes; null where they cannot be trusted.
+            The quotes; null if they are not valid.
         """
         try:
             contexts = _main_contexts(data)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             contexts = ()
         if len(contexts) == len(self._universe):
-            # In whole seconds, as the answers' `Date` is: what is told both ways in one second is of one age.
+            # In whole seconds, like the `Date` of answers, so that both have the same age.
             found = _quotes(self._universe, contexts, at_ms // SECOND_MS * SECOND_MS)
-            if _tells_prices(found):
+            if _has_prices(found):
                 return replace(found, delisted=None, dropped=0)
-        _log.warning("a frame is refused", extra={"names": len(self._universe), "contexts": len(contexts)})
+        _log.warning(
+            "WebSocket frame rejected: its contexts do not match the known coins.",
+            extra={"names": len(self._universe), "contexts": len(contexts)},
+        )
         return None
 
-    async def bars(self, coin: str, interval: Interval, start_ms: int) -> History:
-        """Ask for a coin's bars from one on, the open one included.
+    async def bars(self, coin: str, interval: Interval, start_ms: int) -> BarBatch:
+        """A coin's bars from an instant on, including the open one.
 
         Args:
-            coin: The venue's own symbol.
+            coin: The venue's symbol.
             interval: Length of a bar.
-            start_ms: Open of the first bar wanted.
+            start_ms: Open time of the first bar wanted.
 
         Returns:
-            The bars; none of a coin that the venue does not know.
+            The bars; none if the venue does not know the coin.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         step_ms, end_ms = INTERVAL_MS[interval], max(start_ms, self._clock.now_ms())
+        _, units = unit_of(coin)
         bars: dict[int, Bar] = {}
         left_out = 0
         while True:
             page = await self._candles(coin, interval, start_ms, end_ms)
-            sound = {candle.open_ms: _bar(candle) for candle in page.value if is_sound(candle, step_ms)}
+            sound = {bar.open_ms: bar for candle in page.value if is_sound(bar := bar_of(candle, units), step_ms)}
             left_out += len(page.value) - len(sound)
             bars |= sound
             full = len(page.value) >= MOST_CANDLES
@@ -171,10 +176,12 @@ class Hyperliquid:
                 break
             start_ms = newest_ms + step_ms
         if left_out:
-            _log.warning("bars left out", extra={"coin": coin, "count": left_out})
-        return History(min(page.date_ms, self._clock.now_ms()), [bars[at] for at in sorted(bars)])
+            _log.warning("Invalid bars left out.", extra={"coin": coin, "count": left_out})
+        return BarBatch(min(page.date_ms, self._clock.now_ms()), [bars[at] for at in sorted(bars)])
 
-    async def _candles(self, coin: str, interval: Interval, start_ms: int, end_ms: int) -> Fetched[tuple[Candle, ...]]:
+    async def _candles(
+        self, coin: str, interval: Interval, start_ms: int, end_ms: int
+    ) -> Fetched[tuple[CandleRow, ...]]:
         """One page of candles: the first `MOST_CANDLES` at most."""
         wanted = min(MOST_CANDLES, (end_ms - start_ms) // INTERVAL_MS[interval] + 1)
         asked = {"coin": coin, "interval": interval, "startTime": start_ms, "endTime": end_ms}
@@ -186,21 +193,21 @@ class Hyperliquid:
         )
         candles = fetched.value or ()
         if any(candle.coin != coin or candle.interval != interval for candle in candles):
-            raise self._refuse(f"bars of something else than {coin} by {interval}")
+            raise self._refuse(f"The bars are not of {coin} by {interval}.")
         return Fetched(candles, fetched.date_ms)
 
     async def funding_history(self, coin: str, start_ms: int) -> list[PaymentRow]:
-        """Ask for payments of a coin's funding from an instant on, oldest first: the first `FUNDING_PAGE` of them.
+        """Payments of a coin's funding from an instant on, oldest first: the first `FUNDING_PAGE` of them.
 
-        The hours between two payments are those that the answer shows (the venue once paid every eight), and the rate
-        is spread over them.
+        The hours between two payments are computed from the answer (the venue once paid every eight), and the rate is
+        spread over them.
 
         Args:
-            coin: The venue's own symbol.
-            start_ms: From when on; where the answer is full, ask again from its last payment on.
+            coin: The venue's symbol.
+            start_ms: First time. After a full answer, ask again from its last payment on.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         fetched = await self._session.post_json(
             _INFO,
@@ -210,14 +217,14 @@ class Hyperliquid:
         )
         rates = fetched.value or ()
         if any(rate.coin != coin for rate in rates):
-            raise self._refuse(f"funding of something else than {coin}")
+            raise self._refuse(f"The funding is not of {coin}.")
         return payments(rates)
 
     async def annotations(self) -> dict[str, Annotation]:
-        """Ask what builders say of their coins.
+        """Annotations of builders about their coins.
 
         Raises:
-            UpstreamError: If there is no answer that can be trusted.
+            UpstreamError: If there is no valid answer.
         """
         fetched = await self._session.post_json(
             _INFO, {"type": "perpConciseAnnotations"}, weight=_WEIGHT, decoder=ANNOTATIONS
@@ -234,36 +241,40 @@ def _main_contexts(data: bytes) -> Contexts:
     return CONTEXTS.decode(markets.get(MAIN_DEX, b"[]"))
 
 
-def _quotes(universe: Sequence[Asset], contexts: Sequence[AssetContext], observed_ms: int) -> Quotes:
+def _quotes(universe: Sequence[VenueAsset], contexts: Sequence[AssetContext], observed_ms: int) -> Quotes:
     named = [pair for pair in zip(universe, contexts, strict=True) if is_ticker(pair[0].name)]
     listed = [pair for pair in named if not pair[0].is_delisted]
     return Quotes(
         observed_ms,
-        [_quote(name, symbol, context, observed_ms) for name, symbol, context in _unambiguous(listed)],
+        [_quote(name, context, observed_ms) for name, context in _unambiguous(listed)],
         [asset.name for asset, _ in named if asset.is_delisted],
         len(universe) - len(named),
     )
 
 
-def _tells_prices(found: Quotes) -> bool:
-    """Whether anybody has a price: what has none is no market, and somebody else is to be asked for it."""
+def _has_prices(found: Quotes) -> bool:
+    """Whether any coin has a price; otherwise another source is asked."""
     return any(quote.price is not None for quote in found.quotes)
 
 
-def _unambiguous(listed: Iterable[tuple[Asset, AssetContext]]) -> Iterable[tuple[str, str, AssetContext]]:
-    """Name, ticker and context; without coins whose ticker an earlier one has: no ticker may mean two coins."""
+def _unambiguous(listed: Iterable[tuple[VenueAsset, AssetContext]]) -> Iterable[tuple[str, AssetContext]]:
+    """Names and contexts, without coins whose ticker an earlier one has."""
     taken: dict[str, str] = {}
     for asset, context in listed:
-        symbol = canonical(asset.name.partition(":")[2] or asset.name)
+        symbol, _ = unit_of(asset.name)
         if symbol in taken:
-            _log.warning("ticker is taken", extra={"coin": asset.name, "by": taken[symbol]})
+            _log.warning(
+                "Coin left out: another one has the same ticker.", extra={"coin": asset.name, "by": taken[symbol]}
+            )
         else:
             taken[symbol] = asset.name
-            yield asset.name, symbol, context
+            yield asset.name, context
 
 
-def _quote(name: str, symbol: str, context: AssetContext, observed_ms: int) -> Quote:
-    price = _positive(context.mark_px)
+def _quote(name: str, context: AssetContext, observed_ms: int) -> Quote:
+    """A coin's quote: prices and open interest of single coins, whatever the venue's unit."""
+    symbol, units = unit_of(name)
+    price = _positive(context.mark_px, units)
     interest = context.open_interest
     return Quote(
         name,
@@ -273,16 +284,13 @@ def _quote(name: str, symbol: str, context: AssetContext, observed_ms: int) -> Q
         None if price is None else observed_ms,
         context.funding,
         None if context.funding is None else observed_ms,
-        interest if interest is None or interest >= 0 else None,
-        _positive(context.prev_day_px),
+        None if interest is None or interest < 0 else interest * units,
+        _positive(context.prev_day_px, units),
         VENUE,
         1.0,
     )
 
 
-def _positive(price: float | None) -> float | None:
-    return price if price is not None and price > 0 else None
-
-
-def _bar(candle: Candle) -> Bar:
-    return Bar(candle.open_ms, candle.open, candle.high, candle.low, candle.close, candle.volume, candle.trades)
+def _positive(price: float | None, units: int) -> float | None:
+    one = 0.0 if price is None else per_coin(price, units)
+    return one if one > 0 else None

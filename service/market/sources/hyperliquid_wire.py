@@ -1,7 +1,7 @@
-"""Hyperliquid's wire format: what is read of its answers and frames.
+"""Hyperliquid's wire format: the parts of its answers and frames that are read.
 
 Source: the venue's API documentation ("Info endpoint: perpetuals", "Subscriptions") and recorded samples. Numbers are
-decimal strings, times integer milliseconds. An unknown coin or dex is a body of `null`.
+decimal strings, times integer milliseconds. The answer for an unknown coin or dex is `null`.
 """
 
 from collections.abc import Iterable
@@ -12,10 +12,11 @@ from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
 from service.clock import HOUR_MS, LATEST_MS, MINUTE_MS
-from service.market.observed import PaymentRow
+from service.market.models import Bar, PaymentRow
+from service.market.symbols import per_coin
 
 EARLIEST_MS: Final = 1_676_851_200_000
-"""Monday 2023-02-20, the week in which the venue's first daily bar opened: history is asked for from here on."""
+"""Monday 2023-02-20, the week of the venue's first daily bar: history is requested from here on."""
 
 FUNDING_PAGE: Final = 500
 """Payments in one answer."""
@@ -23,13 +24,13 @@ FUNDING_PAGE: Final = 500
 _FINITE: Final = 1e100
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_FINITE, le=_FINITE)]
-"""A decimal string as a float; the bounds refuse NaN and the infinities, and keep products of two finite."""
+"""A decimal string as a float. The bounds reject NaN and infinities, and keep products of two finite."""
 
 At: TypeAlias = Annotated[int, Meta(ge=0, le=LATEST_MS)]
 """Epoch milliseconds."""
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
-"""Of trades; JSON bounds no whole number, the store does."""
+"""Number of trades. JSON does not bound integers, the store does."""
 
 Column: TypeAlias = list[Number] | Number
 """Values of a recorded column: a list, or one value where all are equal."""
@@ -37,17 +38,17 @@ Column: TypeAlias = list[Number] | Number
 T = TypeVar("T")
 
 
-class Asset(Struct, frozen=True, rename="camel"):
+class VenueAsset(Struct, frozen=True, rename="camel"):
     """A row of the universe."""
 
     name: str
     is_delisted: bool = False
 
 
-class Universe(Struct, frozen=True):
+class VenueUniverse(Struct, frozen=True):
     """`meta`: everything that is or was listed on a dex."""
 
-    universe: tuple[Asset, ...]
+    universe: tuple[VenueAsset, ...]
 
 
 class AssetContext(Struct, frozen=True, rename="camel"):
@@ -63,7 +64,7 @@ class AssetContext(Struct, frozen=True, rename="camel"):
 Contexts: TypeAlias = tuple[AssetContext, ...]
 
 
-class Candle(
+class CandleRow(
     Struct,
     frozen=True,
     rename={
@@ -104,9 +105,9 @@ class BarColumns(
     frozen=True,
     rename={"times": "t", "open": "o", "high": "h", "low": "l", "close": "c", "volumes": "v", "trades": "n"},
 ):
-    """Bars of one coin by column, as a recording keeps them.
+    """Bars of one coin by column, as a recording stores them.
 
-    Whole numbers are the first and then the steps to the next: `times` in milliseconds, `trades`.
+    Integer columns hold the first value, then differences: `times` in milliseconds, `trades`.
     """
 
     times: list[int]
@@ -119,14 +120,14 @@ class BarColumns(
 
 
 class PaymentColumns(Struct, frozen=True, rename={"times": "time", "rates": "fundingRate"}):
-    """Payments of one coin by column, as a recording keeps them; `times` as those of bars."""
+    """Payments of one coin by column, as a recording stores them; `times` as those of bars."""
 
     times: list[int]
     rates: Column
 
 
 class Annotation(Struct, frozen=True, rename="camel"):
-    """What a builder says of one of its coins. All of it is free text."""
+    """A builder's annotation of one of its coins. All of it is free text."""
 
     category: str = ""
     display_name: str | None = None
@@ -136,7 +137,7 @@ class Annotation(Struct, frozen=True, rename="camel"):
 class DexContexts(Struct, frozen=True):
     """`data` of an `allDexsAssetCtxs` frame: by dex (the main one has no name), contexts in its universe's order.
 
-    Those of each dex are left as they came: one of nine is wanted.
+    The contexts of each dex stay encoded, because only one of nine is needed.
     """
 
     ctxs: tuple[tuple[str, Raw], ...]
@@ -149,19 +150,25 @@ class ContextsFrame(Struct, frozen=True):
     dex: str | None = None
 
 
-def is_sound(candle: Candle, step_ms: int) -> bool:
-    """Whether it can be a bar: on the grid of UTC, and with its prices in order."""
-    ends = (candle.open, candle.close)
-    return candle.open_ms % step_ms == 0 and 0 < candle.low <= min(ends) and max(ends) <= candle.high
+def bar_of(candle: CandleRow, units: int) -> Bar:
+    """The bar in single coins, where the venue's unit is `units` of them."""
+    first, high, low, last = (per_coin(price, units) for price in (candle.open, candle.high, candle.low, candle.close))
+    return Bar(candle.open_ms, first, high, low, last, candle.volume * units, candle.trades)
+
+
+def is_sound(bar: Bar, step_ms: int) -> bool:
+    """Whether it is a valid bar: on the UTC grid, with ordered prices."""
+    ends = (bar.open, bar.close)
+    return bar.open_ms % step_ms == 0 and 0 < bar.low <= min(ends) and max(ends) <= bar.high
 
 
 def payments(rates: Iterable[FundingRate]) -> list[PaymentRow]:
-    """Payments by the minute, oldest first; the hours between two are those of most of them."""
+    """Payments by the minute, oldest first. The hours between two are the median gap."""
     return payments_of((rate.time_ms, rate.rate) for rate in rates)
 
 
 def payments_of(rates: Iterable[tuple[int, float]]) -> list[PaymentRow]:
-    """As `payments`, of times and fractions."""
+    """As `payments`, from times and rates."""
     paid = sorted({round(time_ms / MINUTE_MS) * MINUTE_MS: rate for time_ms, rate in rates}.items())
     gaps = sorted(later - earlier for (earlier, _), (later, _) in pairwise(paid))
     hours = max(1.0, round(gaps[len(gaps) // 2] / HOUR_MS)) if gaps else 1.0
@@ -169,12 +176,12 @@ def payments_of(rates: Iterable[tuple[int, float]]) -> list[PaymentRow]:
 
 
 def _decoder(kind: type[T]) -> Decoder[T]:
-    """Lax only in that numbers may stand in strings, as the venue writes them."""
+    """Lax only in that numbers may be strings, as the venue writes them."""
     return Decoder(kind, strict=False)
 
 
-META_AND_CONTEXTS: Final = _decoder(tuple[Universe, Contexts])
-CANDLES: Final = _decoder(tuple[Candle, ...] | None)  # type: ignore[arg-type] # a union is no `type` to mypy
+META_AND_CONTEXTS: Final = _decoder(tuple[VenueUniverse, Contexts])
+CANDLES: Final = _decoder(tuple[CandleRow, ...] | None)  # type: ignore[arg-type] # a union is no `type` to mypy
 BAR_COLUMNS: Final = _decoder(BarColumns)
 PAYMENT_COLUMNS: Final = _decoder(PaymentColumns)
 FUNDING_HISTORY: Final = _decoder(tuple[FundingRate, ...] | None)  # type: ignore[arg-type]

@@ -1,75 +1,87 @@
 """The OpenAPI document, taken apart into what the page shows."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from service.pages.reference.example import curl
-from service.pages.reference.fields import Described, Field, described, parameter
-from service.pages.reference.words import Said, Schema, name_of, prose
+import msgspec
+
+from service.pages.reference.curl import curl
+from service.pages.reference.schema import (
+    FieldDoc,
+    JsonSchema,
+    RichText,
+    SchemaDoc,
+    name_of,
+    parameter_doc,
+    rich_text,
+    schema_doc,
+)
+from service.pages.rendering import HtmlPage, Templates
 
 Document = Mapping[str, Any]
 _SUCCESS: Final = "200"
 _JSON: Final = "application/json"
 
 
-class Answer(NamedTuple):
+class AnswerForm(NamedTuple):
     """A form of an answer: its media type, what is around it (`envelope`, `lines`), and what it may be."""
 
     media_type: str
     around: str
     meta: str
-    kinds: Sequence[Described]
+    kinds: Sequence[SchemaDoc]
 
 
-class Failing(NamedTuple):
+class OperationFailure(NamedTuple):
     """A status that is a failure, and its codes, where it has any."""
 
     status: str
     codes: Sequence[str]
 
 
-class Failure(NamedTuple):
+class FailureStatus(NamedTuple):
     """A status that is a failure, all of its codes, what it means, and the schemas of its bodies by name."""
 
     status: str
     codes: Sequence[str]
-    about: Said
+    about: RichText
     bodies: Sequence[str]
 
 
-class Operation(NamedTuple):
+class OperationDoc(NamedTuple):
     """An operation. `price` is empty where it is free, `callers` names the schemes, one of which a caller needs."""
 
     id: str
     method: str
     path: str
-    summary: Said
+    summary: RichText
     price: str
     callers: Sequence[str]
-    parameters: Sequence[Field]
-    body: Described | None
-    answers: Sequence[Answer]
+    parameters: Sequence[FieldDoc]
+    body: SchemaDoc | None
+    answers: Sequence[AnswerForm]
     headers: Sequence[str]
-    failures: Sequence[Failing]
+    failures: Sequence[OperationFailure]
     curl: str
     lines: Sequence[str]
 
 
-class Reference(NamedTuple):
+class ApiReference(NamedTuple):
     """All that the page shows."""
 
     version: str
     summary: str
-    about: Said
+    about: RichText
     base_url: str
-    schemes: Sequence[tuple[str, Said]]
-    operations: Sequence[Operation]
-    failures: Sequence[Failure]
-    headers: Sequence[tuple[str, Said]]
-    schemas: Sequence[Described]
+    schemes: Sequence[tuple[str, RichText]]
+    operations: Sequence[OperationDoc]
+    failures: Sequence[FailureStatus]
+    headers: Sequence[tuple[str, RichText]]
+    schemas: Sequence[SchemaDoc]
 
 
-def read(document: Document, lines: Mapping[str, Sequence[str]]) -> Reference:
+def read_reference(document: Document, lines: Mapping[str, Sequence[str]]) -> ApiReference:
     """Take a document apart.
 
     Args:
@@ -77,38 +89,38 @@ def read(document: Document, lines: Mapping[str, Sequence[str]]) -> Reference:
         lines: Operation id → lines of the command line that call it.
     """
     info, parts = document["info"], document["components"]
-    return Reference(
+    return ApiReference(
         info["version"],
         info["summary"],
-        prose(info["description"]),
+        rich_text(info["description"]),
         document["servers"][0]["url"],
-        _told(parts["securitySchemes"]),
+        _descriptions(parts["securitySchemes"]),
         list(_operations(document, lines)),
         _failures(parts["responses"], document),
-        _told(parts["headers"]),
-        [described(name, schema) for name, schema in sorted(parts["schemas"].items()) if not _is_envelope(schema)],
+        _descriptions(parts["headers"]),
+        [schema_doc(name, schema) for name, schema in sorted(parts["schemas"].items()) if not _is_envelope(schema)],
     )
 
 
-def _told(described_by: Mapping[str, Mapping[str, str]]) -> Sequence[tuple[str, Said]]:
-    return [(name, prose(each["description"])) for name, each in described_by.items()]
+def _descriptions(described_by: Mapping[str, Mapping[str, str]]) -> Sequence[tuple[str, RichText]]:
+    return [(name, rich_text(each["description"])) for name, each in described_by.items()]
 
 
-def _operations(document: Document, lines: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
+def _operations(document: Document, lines: Mapping[str, Sequence[str]]) -> Iterator[OperationDoc]:
     base_url = document["servers"][0]["url"]
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             body = _body(operation)
             answer = operation["responses"][_SUCCESS]
-            yield Operation(
+            yield OperationDoc(
                 operation["operationId"],
                 method.upper(),
                 path,
-                prose(operation["summary"]),
+                rich_text(operation["summary"]),
                 _price(operation),
                 [next(iter(each), "") for each in operation["security"]],
-                [parameter(row) for row in operation.get("parameters", ())],
-                described(body, _schemas(document)[body]) if body else None,
+                [parameter_doc(row) for row in operation.get("parameters", ())],
+                schema_doc(body, _schemas(document)[body]) if body else None,
                 [_answer(document, media_type, form["schema"]) for media_type, form in answer["content"].items()],
                 list(answer["headers"]),
                 list(_failing(document, operation)),
@@ -117,8 +129,8 @@ def _operations(document: Document, lines: Mapping[str, Sequence[str]]) -> Itera
             )
 
 
-def _schemas(document: Document) -> Mapping[str, Schema]:
-    schemas: Mapping[str, Schema] = document["components"]["schemas"]
+def _schemas(document: Document) -> Mapping[str, JsonSchema]:
+    schemas: Mapping[str, JsonSchema] = document["components"]["schemas"]
     return schemas
 
 
@@ -129,47 +141,47 @@ def _body(operation: Document) -> str | None:
 
 
 def _price(operation: Document) -> str:
-    told = operation.get("x-payment-info")
-    return f"{told['price']['amount']} {told['price']['currency']}" if told else ""
+    payment = operation.get("x-payment-info")
+    return f"{payment['price']['amount']} {payment['price']['currency']}" if payment else ""
 
 
-def _answer(document: Document, media_type: str, schema: Schema) -> Answer:
+def _answer(document: Document, media_type: str, schema: JsonSchema) -> AnswerForm:
     schemas = _schemas(document)
     around, meta, inner = "", "", schema
     if "x-lines" in schema:
         around, inner = "lines", schema["x-lines"]
     elif _is_envelope(schemas.get(name_of(schema), {})):
-        told = schemas[name_of(schema)]["properties"]
-        around, meta, inner = "envelope", name_of(told["meta"]), told["data"]
+        properties = schemas[name_of(schema)]["properties"]
+        around, meta, inner = "envelope", name_of(properties["meta"]), properties["data"]
     names = [name_of(each) for each in inner.get("anyOf", [inner])]
-    return Answer(media_type, around, meta, [described(name, schemas[name]) for name in names if name])
+    return AnswerForm(media_type, around, meta, [schema_doc(name, schemas[name]) for name in names if name])
 
 
-def _is_envelope(schema: Schema) -> bool:
-    return set(schema.get("properties", ())) == {"schemaVersion", "data", "meta"}
+def _is_envelope(schema: JsonSchema) -> bool:
+    return {"schemaVersion", "data", "meta"} <= set(schema.get("properties", ()))
 
 
-def _failing(document: Document, operation: Document) -> Iterator[Failing]:
+def _failing(document: Document, operation: Document) -> Iterator[OperationFailure]:
     responses = document["components"]["responses"]
     for status, response in operation["responses"].items():
         if status != _SUCCESS:
-            yield Failing(status, _codes(responses[response["$ref"].rpartition("/")[2]]))
+            yield OperationFailure(status, _codes(responses[response["$ref"].rpartition("/")[2]]))
 
 
-def _kinds(response: Document) -> Sequence[Schema]:
+def _kinds(response: Document) -> Sequence[JsonSchema]:
     schema = response["content"][_JSON]["schema"]
-    kinds: Sequence[Schema] = schema.get("anyOf", [schema])
+    kinds: Sequence[JsonSchema] = schema.get("anyOf", [schema])
     return kinds
 
 
 def _codes(response: Document) -> Sequence[str]:
-    told = [
+    codes = [
         kind["properties"]["error"]["properties"]["code"]["enum"] for kind in _kinds(response) if "properties" in kind
     ]
-    return told[0] if told else ()
+    return codes[0] if codes else ()
 
 
-def _failures(responses: Mapping[str, Document], document: Document) -> Sequence[Failure]:
+def _failures(responses: Mapping[str, Document], document: Document) -> Sequence[FailureStatus]:
     """Every status that some operation fails with, in order, with whatever it may say."""
     found: dict[str, list[Document]] = {}
     for methods in document["paths"].values():
@@ -178,11 +190,38 @@ def _failures(responses: Mapping[str, Document], document: Document) -> Sequence
                 if status != _SUCCESS:
                     found.setdefault(status, []).append(responses[response["$ref"].rpartition("/")[2]])
     return [
-        Failure(
+        FailureStatus(
             status,
-            list(dict.fromkeys(code for response in told for code in _codes(response))),
-            prose(told[0]["description"]),
-            list(dict.fromkeys(name_of(kind) for response in told for kind in _kinds(response))),
+            list(dict.fromkeys(code for response in failing for code in _codes(response))),
+            rich_text(failing[0]["description"]),
+            list(dict.fromkeys(name_of(kind) for response in failing for kind in _kinds(response))),
         )
-        for status, told in sorted(found.items())
+        for status, failing in sorted(found.items())
     ]
+
+
+class ReferencePage:
+    """Shows the page, which is written when somebody first asks for it: it is the same for as long as the service runs.
+
+    Args:
+        templates: Writes pages.
+        openapi: The OpenAPI document, JSON.
+        lines: Operation id → lines of the command line that call it.
+    """
+
+    def __init__(self, templates: Templates, openapi: bytes, lines: Mapping[str, Sequence[str]]) -> None:
+        self._templates = templates
+        self._openapi = openapi
+        self._lines = lines
+        self._page: HtmlPage | None = None
+
+    async def show(self, _segment: str, _query: Mapping[str, str]) -> HtmlPage:
+        """Show the page. It is rendered on a thread: that takes a tenth of a second."""
+        if self._page is None:
+            self._page = await asyncio.to_thread(self._write)
+        return self._page
+
+    def _write(self) -> HtmlPage:
+        return self._templates.page(
+            "docs.html", reference=read_reference(msgspec.json.decode(self._openapi), self._lines)
+        )

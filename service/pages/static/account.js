@@ -8,8 +8,7 @@
 
   const askForToken = (words = "") => {
     show("sign-in", true);
-    show("standing", false);
-    show("receipts", false);
+    for (const section of ["standing", "alerts", "receipts"]) show(section, false);
     refused.textContent = words;
     refused.hidden = !words;
     if (words) document.getElementById("token").focus();
@@ -75,8 +74,8 @@
     tellStanding((await tier.json()).data, looked);
     tellReceipts(receipts.ok ? (await receipts.json()).receipts : []);
     show("sign-in", false);
-    show("standing", true);
-    show("receipts", true);
+    for (const section of ["standing", "alerts", "receipts"]) show(section, true);
+    await alerts.load();
   };
 
   const enter = (token) => {
@@ -119,7 +118,10 @@
     });
     return button;
   };
-  wallets.watch(() => document.getElementById("wallets").replaceChildren(...wallets.all().map(choice)));
+  wallets.watch(() => {
+    document.getElementById("wallets").replaceChildren(...wallets.all().map(choice));
+    show("without", !wallets.all().length);
+  });
 
   if (verdict.token.get()) load();
   else askForToken();

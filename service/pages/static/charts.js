@@ -44,13 +44,7 @@
   };
 
   const dateOf = (seconds, hours) =>
-    new Date(seconds * 1000).toLocaleString("en-GB", {
-      timeZone: "UTC",
-      day: "numeric",
-      month: "short",
-      year: "numeric",
-      ...(hours && { hour: "2-digit", minute: "2-digit" }),
-    });
+    new Date(seconds * 1000).toISOString().slice(0, hours ? 16 : 10).replace("T", " ");
 
   const tell = (told, words) => ({ setCursor: [(plot) => (told.textContent = words(plot.cursor.idx))] });
 
@@ -106,23 +100,6 @@
           hooks: { ...tell(told, words), draw: [marks] },
         },
         [t, t.map(() => 100), rest, up],
-      ];
-    },
-
-    price(figure, rows) {
-      const [t, price] = columns(rows);
-      const told = legendOf(figure);
-      const hours = t[1] - t[0] < 86400;
-      const words = (place) =>
-        place === null ? "" : `${dateOf(t[place], hours)}: ${price[place].toLocaleString("en-US", { maximumSignificantDigits: 8 })} USD`;
-      return [
-        {
-          ...base(figure, 300),
-          axes: axes(72, ""),
-          series: [{}, { stroke: colour("--ink"), width: 1.6, fill: colour("--sunk"), points: { show: false } }],
-          hooks: tell(told, words),
-        },
-        [t, price],
       ];
     },
   };

@@ -1,52 +1,7 @@
-// Finding and sorting coins, and following the market live.
+// Following the market live, for those who are signed in.
 "use strict";
 
 (() => {
-  const table = document.getElementById("t-coins");
-  const body = table.tBodies[0];
-
-  const filter = document.getElementById("filter");
-  filter.closest("p").hidden = false;
-  filter.addEventListener("input", () => {
-    const wanted = filter.value.trim().toUpperCase();
-    for (const row of body.rows) row.hidden = !row.dataset.symbol.includes(wanted);
-  });
-  filter.addEventListener("keydown", (event) => {
-    const first = [...body.rows].find((row) => !row.hidden);
-    if (event.key === "Enter" && filter.value && first) location.assign(first.querySelector("a").href);
-  });
-
-  const value = (row, place) => {
-    const told = row.cells[place].dataset.v;
-    if (told === undefined) return row.dataset.symbol;
-    return told === "" ? null : Number(told);
-  };
-
-  const sort = (place, up) => {
-    const rows = [...body.rows].sort((one, other) => {
-      const [a, b] = [value(one, place), value(other, place)];
-      if (a === b) return 0;
-      if (a === null) return 1; // what is not known comes last, either way
-      if (b === null) return -1;
-      return (a < b ? -1 : 1) * (up ? 1 : -1);
-    });
-    body.append(...rows);
-  };
-
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, place) => {
-    const button = verdict.element("button", head.textContent, "sort");
-    button.type = "button";
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") === "descending" || (place === 0 && !head.hasAttribute("aria-sort"));
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      sort(place, up);
-    });
-  });
-
-  // Live.
   const card = document.getElementById("live");
   const state = card.querySelector('[data-live="state"]');
   const out = card.querySelector('[data-live="out"]');

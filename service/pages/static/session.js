@@ -14,7 +14,7 @@ const verdict = (() => {
     fetch(path, {
       cache: "no-store",
       ...options,
-      headers: { Accept: "application/json", Authorization: `Bearer ${token.get()}` },
+      headers: { Accept: "application/json", Authorization: `Bearer ${token.get()}`, ...options.headers },
     });
 
   // What the service says of a failure, in its own words.
@@ -36,41 +36,55 @@ const verdict = (() => {
 
   const NARROW = "\u202f";
   const written = (seconds) => {
-    if (seconds >= 86400) return `${Math.floor(seconds / 86400)}${NARROW}d`;
+    if (seconds >= 172800) return `${Math.floor(seconds / 86400)}${NARROW}days`;
     if (seconds >= 3600) return `${Math.floor(seconds / 3600)}${NARROW}h`;
     if (seconds >= 60) return `${Math.floor(seconds / 60)}${NARROW}min`;
     return `${Math.max(0, Math.floor(seconds))}${NARROW}s`;
   };
 
-  // The service said how old things were when it wrote the page; what passes since is measured here, whatever the clock.
+  // Milliseconds since the page was asked for. The monotonic clock may stop while the machine sleeps, the other may be set.
+  let [passedMs, lastMs, lastDateMs] = [performance.now(), performance.now(), Date.now()];
+  const passed = () => {
+    const [nowMs, dateMs] = [performance.now(), Date.now()];
+    passedMs += Math.max(nowMs - lastMs, dateMs - lastDateMs);
+    [lastMs, lastDateMs] = [nowMs, dateMs];
+    return passedMs;
+  };
+
+  // The service said how old things were when it wrote the page; what passes since is added here.
   const grow = () => {
-    const passed = performance.now() / 1000;
+    const sinceMs = passed();
     for (const shown of document.querySelectorAll("time[data-age]")) {
-      const age = written(Number(shown.dataset.age) / 1000 + passed);
-      shown.textContent = "bare" in shown.dataset ? age : `${age} old`;
+      shown.textContent = `${written((Number(shown.dataset.age) + sinceMs) / 1000)} old`;
     }
   };
   if (document.querySelector("time[data-age]")) setInterval(grow, 1000);
 
-  // Prices as the pages write them: whole from 1,000 on, else four digits that say something.
-  const price = (value) => {
-    if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
-    const [whole, part = ""] = Number(value.toPrecision(4)).toFixed(12).replace(/0+$/, "").split(".");
-    return `${whole}.${part.padEnd(2, "0")}`;
-  };
+  // Prices as the pages write them: with the precision of the venue (`service/present/numbers.py`).
+  const price = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 12 });
+
+  // Whether a stream is followed now; without a name: any.
+  const followed = new Set();
+  const follows = (stream) => [...followed].some((one) => !stream || one.stream === stream);
 
   // One JSON object a line, for as long as it lasts; `heard` is given each. Resolves when the stream ends.
   const follow = async (stream, heard, signal) => {
     const response = await ask(`/api/cli/watch/${stream}?interval=10`, { signal });
     if (!response.ok) throw new Error(await reason(response));
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const mine = { stream };
+    followed.add(mine);
     let waiting = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const lines = (waiting + value).split("\n");
-      waiting = lines.pop();
-      for (const line of lines) if (line) heard(JSON.parse(line));
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        const lines = (waiting + value).split("\n");
+        waiting = lines.pop();
+        for (const line of lines) if (line) heard(JSON.parse(line));
+      }
+    } finally {
+      followed.delete(mine);
     }
   };
 
@@ -88,5 +102,5 @@ const verdict = (() => {
     }
   };
 
-  return { token, ask, reason, element, follow, reprice, written };
+  return { token, ask, reason, element, follow, follows, passed, price, reprice, written };
 })();

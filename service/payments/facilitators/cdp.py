@@ -46,7 +46,7 @@ class CdpKey:
     def __init__(self, key_id: str, secret: Secret, clock: Clock) -> None:
         self._id = key_id
         self._clock = clock
-        self._algorithm, self._sign = _read(secret.text)
+        self._algorithm, self._sign = _load_key(secret.text)
 
     def token(self, method: str, url: str) -> str:
         """Write the token for one request; it is good for no other method or URL."""
@@ -61,15 +61,15 @@ class CdpKey:
             "exp": now_s + LIFETIME_S,
             "uris": [f"{method} {where.netloc}{where.path}"],
         }
-        signed = _part(msgspec.json.encode(header)) + b"." + _part(msgspec.json.encode(claims))
-        return (signed + b"." + _part(self._sign(signed))).decode()
+        signed = _base64url(msgspec.json.encode(header)) + b"." + _base64url(msgspec.json.encode(claims))
+        return (signed + b"." + _base64url(self._sign(signed))).decode()
 
 
-def _part(content: bytes) -> bytes:
+def _base64url(content: bytes) -> bytes:
     return urlsafe_b64encode(content).rstrip(b"=")
 
 
-def _read(text: str) -> tuple[str, _Sign]:
+def _load_key(text: str) -> tuple[str, _Sign]:
     """Read a secret: the algorithm's name in JWTs, and what signs."""
     try:
         if "-----BEGIN" in text:

@@ -1,4 +1,4 @@
-"""`chain`: this service submits the authorizations itself, through a node, with the operator's key."""
+"""The `chain` facilitator: submits authorizations through a node with the operator's key."""
 
 import asyncio
 import logging
@@ -8,26 +8,34 @@ from typing import Final
 
 from service.clock import Clock
 from service.errors import ServiceError
-from service.payments import token
-from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Outcome, Refused, Settled, Unknown, Unused
-from service.payments.facilitators.sender import Sender
+from service.payments.errors import NONCE_USED
+from service.payments.facilitators import token
+from service.payments.facilitators.chain_reader import ChainReader
+from service.payments.facilitators.operator_account import Outbox, OutboxTransaction, open_operator_account
+from service.payments.facilitators.port import (
+    OTHER_CHAIN,
+    Cancelled,
+    Outcome,
+    Settled,
+    SettlementRefused,
+    Unknown,
+    Unused,
+)
+from service.payments.facilitators.rpc import EthereumRpc, open_rpc
+from service.payments.facilitators.sender import TransactionSender
 from service.payments.networks import NETWORKS, node_url
-from service.payments.operator_account import open_account
-from service.payments.outbox import Outbox, Sent
-from service.payments.payment import Entry, Payment
-from service.payments.rpc import Rpc, open_rpc
-from service.payments.witness import ChainWitness
+from service.payments.records import Payment, PaymentRecord
 from service.settings import Settings
 from service.storage.database import Database
 from service.upstream.json_rpc import NodeError, RevertedError
 from service.wire.payment import SettlementKind
 
-PATIENCE_S: Final = 25.0
+MAX_WAIT_S: Final = 25.0
 """How long a transaction is waited for before its outcome counts as unknown."""
 
-_LONGEST_S: Final = 40.0
-_LOOK_EVERY_S: Final = 1.0
-_NUDGE_EVERY_S: Final = 6.0
+_DEADLINE_S: Final = 40.0
+_POLL_EVERY_S: Final = 1.0
+_RESEND_EVERY_S: Final = 6.0
 _TRIES_TOO_EARLY: Final = 5
 
 _log: Final = logging.getLogger("verdict.payments")
@@ -38,118 +46,128 @@ class ChainFacilitator:
 
     Args:
         rpc: The node.
-        witness: Looks where an authorization went that somebody else has submitted.
-        outbox: Where transactions stand before they are sent.
+        chain_reader: Finds authorizations that others submitted.
+        outbox: Stores transactions before they are sent.
         sender: Sends them.
-        clock: Paces the waiting.
-        confirmations: Blocks that a settlement must be deep, its own included.
+        clock: Time.
+        confirmations: Required depth of a settlement, its own block included.
     """
 
     kind: SettlementKind = "chain"
 
     def __init__(
-        self, rpc: Rpc, witness: ChainWitness, outbox: Outbox, sender: Sender, clock: Clock, confirmations: int
+        self,
+        rpc: EthereumRpc,
+        chain_reader: ChainReader,
+        outbox: Outbox,
+        sender: TransactionSender,
+        clock: Clock,
+        confirmations: int,
     ) -> None:
         self._rpc = rpc
-        self._witness = witness
+        self._chain_reader = chain_reader
         self._outbox = outbox
         self._sender = sender
         self._clock = clock
         self._confirmations = confirmations
 
-    async def settle(self, entry: Entry) -> Outcome:
-        """Submit an authorization, or go on waiting for it. What was once sent is never refused: only time tells."""
-        if entry.payment.network != self._rpc.chain:
+    async def settle(self, record: PaymentRecord) -> Outcome:
+        """Submit an authorization, or continue to wait for it. A sent transaction is never refused."""
+        if record.payment.network != self._rpc.chain:
             return OTHER_CHAIN
         try:
-            async with asyncio.timeout(_LONGEST_S):
-                sent = await self._outbox.of(entry.id)
+            async with asyncio.timeout(_DEADLINE_S):
+                sent = await self._outbox.of(record.id)
                 if sent:
-                    return await self._follow(entry, sent, again=True)
-                entered = await self._begin(entry)
-                return await self._follow(entry, entered, again=False) if isinstance(entered, list) else entered
+                    return await self._follow(record, sent, again=True)
+                entered = await self._begin(record)
+                return await self._follow(record, entered, again=False) if isinstance(entered, list) else entered
         except TimeoutError:
             return Unknown("the node takes too long")
         except (NodeError, ServiceError) as error:
             return Unknown(str(error))
 
-    async def _begin(self, entry: Entry) -> list[Sent] | Outcome:
-        refused = await self._simulate(entry)
+    async def _begin(self, record: PaymentRecord) -> list[OutboxTransaction] | Outcome:
+        refused = await self._simulate(record)
         if refused is not None:
             return refused
-        return await self._sender.submit(entry)
+        return await self._sender.submit(record)
 
-    async def _simulate(self, entry: Entry) -> Outcome | None:
-        """Have the token say whether it would take the authorization; nothing if it would."""
+    async def _simulate(self, record: PaymentRecord) -> Outcome | None:
+        """Ask the token whether it would accept the authorization. Returns None if it would."""
         reason = token.NOT_YET
         for _ in range(_TRIES_TOO_EARLY):
             try:
-                await self._rpc.call(entry.payment.asset, token.transfer_of(entry.payment), sender=self._sender.address)
+                await self._rpc.call(
+                    record.payment.asset, token.encode_transfer(record.payment), sender=self._sender.address
+                )
             except NodeError as error:
-                reason = await self._diagnose(entry.payment, error)
-                _log.info("the token refuses a payment", extra={"payment": entry.receipt_id, "reason": str(error)})
+                reason = await self._diagnose(record.payment, error)
+                _log.info(
+                    "The token contract refuses a payment.", extra={"payment": record.receipt_id, "reason": str(error)}
+                )
             else:
                 return None
             if reason != token.NOT_YET:
                 break
             # The newest block is older than the signature: the next one is not.
-            await self._clock.sleep(_LOOK_EVERY_S)
-        if reason in {token.NONCE_USED, token.EXPIRED}:
-            return await self._ask_witness(entry, reason)
-        return Unknown(reason) if reason == token.NOT_YET else Refused(reason)
+            await self._clock.sleep(_POLL_EVERY_S)
+        if reason in {NONCE_USED, token.EXPIRED}:
+            return await self._read_outcome(record, reason)
+        return Unknown(reason) if reason == token.NOT_YET else SettlementRefused(reason)
 
     async def _diagnose(self, payment: Payment, error: NodeError) -> str:
-        """Find the x402 reason why a transfer cannot be made: from the chain's state, and only then from the words.
+        """Find the x402 reason why a transfer fails, from the chain's state first and then from the node's message.
 
-        Nodes word and place a contract's reason as they like; the state is the same for all of them.
+        Nodes report a contract's reason in different places and words; the state is the same on all of them.
 
         Raises:
-            NodeError: If the node does not tell, or failed itself and the state speaks for the payment.
+            NodeError: If the node gives no reason, or failed itself and the state shows no reason.
         """
         newest = await self._rpc.block("latest")
-        if await self._witness.is_spent(payment, newest.number):
-            return token.NONCE_USED
+        if await self._chain_reader.is_spent(payment, newest.number):
+            return NONCE_USED
         if newest.time_s >= payment.valid_before_s:
             return token.EXPIRED
         if newest.time_s <= payment.valid_after_s:
             return token.NOT_YET
-        if int.from_bytes(await self._rpc.call(payment.asset, token.balance_of(payment))) < payment.value:
+        if int.from_bytes(await self._rpc.call(payment.asset, token.encode_balance_of(payment))) < payment.value:
             return token.NO_FUNDS
         if not isinstance(error, RevertedError):
             raise error
-        return token.refusal(error)
+        return token.refusal_reason(error)
 
-    async def _ask_witness(self, entry: Entry, reason: str) -> Outcome:
-        """Find out what was done by somebody else. The token says "expired" also of what was used in time."""
-        seen = await self._witness.look(entry)
+    async def _read_outcome(self, record: PaymentRecord, reason: str) -> Outcome:
+        """Find out whether another party used the authorization. The token reports those as expired too."""
+        seen = await self._chain_reader.look(record)
         if isinstance(seen, Cancelled):
-            return Refused(token.NONCE_USED)
+            return SettlementRefused(NONCE_USED)
         if isinstance(seen, Unused):
-            over = reason == token.EXPIRED and seen.at_s >= entry.payment.valid_before_s
-            return Refused(token.EXPIRED) if over else Unknown(reason)
+            over = reason == token.EXPIRED and seen.at_s >= record.payment.valid_before_s
+            return SettlementRefused(token.EXPIRED) if over else Unknown(reason)
         return seen
 
-    async def _follow(self, entry: Entry, sent: list[Sent], *, again: bool) -> Outcome:
-        """Wait until one of a payment's transactions is deep enough; have them sent again now and then."""
-        until_s = self._clock.monotonic() + PATIENCE_S
-        nudge_s = self._clock.monotonic() + (0 if again else _NUDGE_EVERY_S)
+    async def _follow(self, record: PaymentRecord, sent: list[OutboxTransaction], *, again: bool) -> Outcome:
+        """Wait until one of a payment's transactions is deep enough; send them again at intervals."""
+        until_s = self._clock.monotonic() + MAX_WAIT_S
+        nudge_s = self._clock.monotonic() + (0 if again else _RESEND_EVERY_S)
         reason = "in no block yet"
         while True:
             try:
-                outcome = await self._look(entry, sent)
+                outcome = await self._look(record, sent)
                 if outcome is not None:
                     return outcome
                 if self._clock.monotonic() >= nudge_s:
-                    nudge_s = self._clock.monotonic() + _NUDGE_EVERY_S
+                    nudge_s = self._clock.monotonic() + _RESEND_EVERY_S
                     await self._sender.nudge(sent[-1].nonce)
-                    sent = await self._outbox.of(entry.id)
+                    sent = await self._outbox.of(record.id)
             except NodeError as error:
                 reason = str(error)
             if self._clock.monotonic() >= until_s:
                 return Unknown(reason, sent[-1].hash)
-            await self._clock.sleep(_LOOK_EVERY_S)
+            await self._clock.sleep(_POLL_EVERY_S)
 
-    async def _look(self, entry: Entry, sent: list[Sent]) -> Outcome | None:
+    async def _look(self, record: PaymentRecord, sent: list[OutboxTransaction]) -> Outcome | None:
         for transaction in reversed(sent):
             mined = await self._rpc.mined(transaction.hash)
             if mined is None:
@@ -157,10 +175,10 @@ class ChainFacilitator:
             newest = await self._rpc.block("latest")
             if newest.number - mined.block + 1 < self._confirmations:
                 return None
-            if mined.succeeded and token.spent(entry.payment, mined.logs) == "here":
+            if mined.succeeded and token.transfer_outcome(record.payment, mined.logs) == "here":
                 return Settled(transaction.hash)
-            # Reverted: somebody else was faster, or the payer's money has gone; a reorganisation may still mend it.
-            seen = await self._witness.look(entry)
+            # Reverted: another transaction was first, or the balance is too low. A reorganisation can change this.
+            seen = await self._chain_reader.look(record)
             return seen if isinstance(seen, Settled) else Unknown("the transaction was reverted", transaction.hash)
         return None
 
@@ -168,20 +186,20 @@ class ChainFacilitator:
 @asynccontextmanager
 async def open_chain(
     settings: Settings, database: Database, clock: Clock
-) -> AsyncIterator[tuple[ChainFacilitator, ChainWitness]]:
-    """Open the facilitator and the witness beside it; the node is not asked yet.
+) -> AsyncIterator[tuple[ChainFacilitator, ChainReader]]:
+    """Open the facilitator and its chain reader. Nothing is sent to the node yet.
 
     Args:
-        settings: Checked ones, with `settlement` at `chain`.
-        database: Where the outbox is.
-        clock: Paces the waiting.
+        settings: Checked, with `settlement` set to `chain`.
+        database: Stores the outbox.
+        clock: Time.
 
     Raises:
-        SettingsError: If the operator's key cannot be had.
+        SettingsError: If the operator's key cannot be read.
     """
-    account = await open_account(settings)
+    account = await open_operator_account(settings)
     async with open_rpc(node_url(settings), settings.network) as rpc:
-        witness = ChainWitness(rpc, settings.confirmations)
+        chain_reader = ChainReader(rpc, settings.confirmations)
         outbox = Outbox(database, account, clock)
-        sender = Sender(rpc, outbox, account.address, NETWORKS[settings.network].usdc, settings.gas_cap_gwei)
-        yield ChainFacilitator(rpc, witness, outbox, sender, clock, settings.confirmations), witness
+        sender = TransactionSender(rpc, outbox, account.address, NETWORKS[settings.network].usdc, settings.gas_cap_gwei)
+        yield ChainFacilitator(rpc, chain_reader, outbox, sender, clock, settings.confirmations), chain_reader

@@ -1,22 +1,22 @@
-"""Settlement that moves nothing: the payment was checked, the receipt is real, and the money stays where it is."""
+"""The `ledger` facilitator: records settlements and moves no money."""
 
 from hashlib import sha256
 from typing import Final
 
-from service.ethereum.signatures import LENGTH
-from service.payments.facilitators.port import OTHER_CHAIN, Outcome, Refused, Settled
+from service.ethereum.signatures import SIGNATURE_BYTES
+from service.payments.facilitators.port import OTHER_CHAIN, Outcome, Settled, SettlementRefused
 from service.payments.networks import ChainId
-from service.payments.payment import Entry
+from service.payments.records import PaymentRecord
 from service.wire.payment import SettlementKind
 
-_OWN_SIGNATURE: Final = 2 + 2 * LENGTH
+_KEY_SIGNATURE_CHARS: Final = 2 + 2 * SIGNATURE_BYTES
 
 
 class LedgerFacilitator:
-    """Takes a payment's signature for the money: for machines that have no chain, on testnets only.
+    """Accepts a checked signature as payment: for machines without a chain, on testnets only.
 
     Args:
-        chain: Where payments come from.
+        chain: The chain of payments.
     """
 
     kind: SettlementKind = "ledger"
@@ -24,18 +24,18 @@ class LedgerFacilitator:
     def __init__(self, chain: ChainId) -> None:
         self._chain = chain
 
-    async def settle(self, entry: Entry) -> Outcome:
-        """Settle a payment that was checked before it was claimed, the same way however often it is asked.
+    async def settle(self, record: PaymentRecord) -> Outcome:
+        """Settle a payment that was checked before it was claimed. Repeated calls return the same outcome.
 
         Returns:
-            `Settled` by a mark that stands for a transaction, always the same for one payment. `Refused` for the
-            signature of a contract wallet: nobody can check it without its chain. `Unknown` for a payment of another
-            chain: somebody else was asked for its money.
+            `Settled` with a hash of the payment in place of a transaction. `SettlementRefused` for the signature of a
+            contract wallet, which cannot be checked without its chain. `Unknown` for a payment on another chain: it may
+            have been settled there.
         """
-        payment = entry.payment
+        payment = record.payment
         if payment.network != self._chain:
             return OTHER_CHAIN
-        if len(payment.signature) != _OWN_SIGNATURE:
-            return Refused("invalid_exact_evm_payload_signature")
+        if len(payment.signature) != _KEY_SIGNATURE_CHARS:
+            return SettlementRefused("invalid_exact_evm_payload_signature")
         named = f"verdict-ledger{payment.network}{payment.asset}{payment.payer}{payment.nonce}"
         return Settled("0x" + sha256(named.encode()).hexdigest())

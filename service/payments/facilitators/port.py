@@ -1,10 +1,10 @@
-"""The port every facilitator stands behind."""
+"""The interface of facilitators, and the outcomes they return."""
 
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from service.payments.payment import Entry
+from service.payments.records import PaymentRecord
 from service.wire.payment import SettlementKind
 
 
@@ -14,11 +14,11 @@ class Settled(Struct, frozen=True):
     transaction: str
 
 
-class Refused(Struct, frozen=True):
+class SettlementRefused(Struct, frozen=True):
     """The money has not moved and this payment will not move it; `reason` is an x402 reason code.
 
-    A refusal that does not last (`insufficient_funds`, a window that is over) says so only if nobody was asked before:
-    after an unknown outcome it may be said of a payment that has long been settled.
+    A refusal that is not `lasting` (`insufficient_funds`, an expired window) counts only for the first submission:
+    after an unknown outcome, a payment that is already settled can be refused this way.
     """
 
     reason: str
@@ -26,31 +26,31 @@ class Refused(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """Nobody can say yet. `reason` is for the operator; `transaction` is the one that may do it, if one is known."""
+    """The outcome is unknown. `reason` is for the operator; `transaction` may settle it, if known."""
 
     reason: str
     transaction: str | None = None
 
 
-Outcome: TypeAlias = Settled | Refused | Unknown
+Outcome: TypeAlias = Settled | SettlementRefused | Unknown
 
-OTHER_CHAIN: Final = Unknown("it is a payment of another chain than VERDICT_NETWORK names now")
-"""Said of what was claimed before the setting was changed: whoever looks at one chain knows nothing of another."""
+OTHER_CHAIN: Final = Unknown("The payment is on another chain than VERDICT_NETWORK.")
+"""For payments that were claimed before the setting changed: the configured chain does not show their outcome."""
 
 
 class Facilitator(Protocol):
     """Settles payments.
 
     Attributes:
-        kind: What the manifest and receipts call it.
+        kind: Its name in the manifest and in receipts.
     """
 
     kind: SettlementKind
 
-    async def settle(self, entry: Entry) -> Outcome:
-        """Have a claimed payment settled, or learn that it has been. Bounded in time; never raises but when cancelled.
+    async def settle(self, record: PaymentRecord) -> Outcome:
+        """Settle a claimed payment, or find that it was settled. Ends within a minute; raises only when cancelled.
 
-        Whatever leaves a doubt is `Unknown`: only an answer that cannot be misread is `Settled` or `Refused`.
+        Return `Settled` or `SettlementRefused` only for an unambiguous answer, otherwise `Unknown`.
         """
 
 
@@ -67,18 +67,18 @@ class Unused(Struct, frozen=True):
 
 
 class Cancelled(Struct, frozen=True):
-    """The authorization is spent, and not for this request.
+    """The authorization was used, but not for this request.
 
     Attributes:
-        transaction: The one that paid this payee this amount, but before the request was made; null if the payer
-            cancelled the authorization, paid somebody else, or used it too long ago to be looked for.
+        transaction: The transaction that paid this payee this amount before the request was made; None if the payer
+            cancelled the authorization, paid another payee, or used it before the blocks that are searched.
     """
 
     transaction: str | None = None
 
 
-class Witness(Protocol):
-    """Somebody who can see the chain."""
+class AuthorizationReader(Protocol):
+    """Reads authorizations from the chain."""
 
-    async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
-        """Say what the chain knows of a payment, whoever submitted it. `Unknown` if the chain cannot be read now."""
+    async def look(self, record: PaymentRecord) -> Settled | Unused | Cancelled | Unknown:
+        """Return what the chain shows of a payment. `Unknown` if it cannot be read."""

@@ -1,4 +1,4 @@
-"""Somebody else's facilitator, asked over HTTP: any that speaks x402.
+"""A remote facilitator, called over HTTP: any service that implements x402.
 
 Source: x402 specification v1 and v2, facilitator interface (`POST /verify`, `POST /settle`, `GET /supported`).
 """
@@ -16,17 +16,18 @@ from msgspec import Struct, structs
 
 from service.clock import Clock
 from service.ethereum.addresses import checksum_address
-from service.payments.bazaar import BAZAAR, declare
-from service.payments.challenge import Challenger
+from service.payments.bazaar import BAZAAR, bazaar_extension
+from service.payments.challenge import ChallengeBuilder
 from service.payments.facilitators.cdp import CdpKey
-from service.payments.facilitators.port import Outcome, Refused, Settled, Unknown
+from service.payments.facilitators.port import Outcome, Settled, SettlementRefused, Unknown
 from service.payments.networks import NETWORKS, Network
-from service.payments.payment import Entry, Payment
+from service.payments.records import Payment, PaymentRecord
 from service.settings import Settings
 from service.units import MicroUsd
-from service.upstream.counterpart import Counterpart, Reply, open_counterpart
-from service.upstream.failure import UpstreamError, entrust
-from service.wire.offers import OFFERS, Offer
+from service.upstream.failures import UpstreamError, entrust
+from service.upstream.http_client import HttpClient, Reply, open_http_client
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS
 from service.wire.payment import Authorization, ExactPayload, SettlementKind
 from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
@@ -61,14 +62,14 @@ REFUSALS: Final = frozenset(
         "unsupported_scheme",
     }
 )
-"""Reasons that are found before anything is submitted, and that waiting does not mend.
+"""Reasons that are found before anything is submitted, and that do not change with time.
 
 Not among them, though the official facilitators give them: a nonce that is used (somebody else may have submitted this
 very payment), a simulation that failed (for the same reason, perhaps), a payment that is not yet valid (its clock and
 ours differ, and it will be in a moment), a transaction that failed, and whatever is pending.
 """
 
-_OWN_NAMES: Final = {
+_STANDARD_REASONS: Final = {
     "invalid_exact_evm_insufficient_balance": "insufficient_funds",
     "payment_expired": "invalid_exact_evm_payload_authorization_valid_before",
 }
@@ -82,7 +83,7 @@ Authorize = Callable[[str, str], str | None]
 """The bearer token for a request, by its method and URL; null if none is wanted."""
 
 
-class _Answer(Struct, rename="camel"):
+class _SettleResponse(Struct, rename="camel"):
     """What `/settle` says. Strings that are null, empty or missing say nothing."""
 
     success: bool
@@ -93,7 +94,7 @@ class _Answer(Struct, rename="camel"):
     error_reason: str | None = None
 
 
-class _Verification(Struct, rename="camel"):
+class _VerifyResponse(Struct, rename="camel"):
     """What `/verify` says. Strings that are null, empty or missing say nothing."""
 
     is_valid: bool
@@ -111,8 +112,8 @@ class _Supported(Struct):
     kinds: list[_Kind]
 
 
-_read_answer: Final = msgspec.json.Decoder(_Answer)
-_read_verification: Final = msgspec.json.Decoder(_Verification)
+_read_answer: Final = msgspec.json.Decoder(_SettleResponse)
+_read_verification: Final = msgspec.json.Decoder(_VerifyResponse)
 _read_supported: Final = msgspec.json.Decoder(_Supported)
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -121,7 +122,7 @@ class RemoteFacilitator:
     """A facilitator at a URL; opened by `open_remote`.
 
     Args:
-        counterpart: Who answers.
+        client: Who answers.
         url: Where, as tokens name it.
         network: The chain that payments come from.
         authorize: Makes bearer tokens.
@@ -132,26 +133,26 @@ class RemoteFacilitator:
 
     kind: SettlementKind = "remote"
 
-    def __init__(self, counterpart: Counterpart, url: str, network: Network, authorize: Authorize) -> None:
-        self._counterpart = counterpart
+    def __init__(self, client: HttpClient, url: str, network: Network, authorize: Authorize) -> None:
+        self._client = client
         self._url = url.rstrip("/")
         self.host = urlsplit(url).netloc.rpartition("@")[2]
         self._network = network
         self._authorize = authorize
 
-    async def settle(self, entry: Entry) -> Outcome:
+    async def settle(self, record: PaymentRecord) -> Outcome:
         """Ask for a settlement, once. See the port.
 
         No refusal of a facilitator lasts: it checks the window, the balance and the nonce before it remembers what it
         has settled itself.
         """
         try:
-            reply = await self._counterpart.post("/settle", question(entry), self._bearer("POST", "/settle"))
+            reply = await self._client.post("/settle", settle_request(record), self._bearer("POST", "/settle"))
         except UpstreamError as error:
             return Unknown(error.body)
-        return judge(reply, entry.payment)
+        return settle_outcome(reply, record.payment)
 
-    async def verify(self, entry: Entry) -> Refused | Unknown | None:
+    async def verify(self, record: PaymentRecord) -> SettlementRefused | Unknown | None:
         """Ask whether a payment could be settled. Nothing moves.
 
         Returns:
@@ -159,12 +160,12 @@ class RemoteFacilitator:
         """
         try:
             async with asyncio.timeout(VERIFY_DEADLINE_S):
-                reply = await self._counterpart.post("/verify", question(entry), self._bearer("POST", "/verify"))
+                reply = await self._client.post("/verify", settle_request(record), self._bearer("POST", "/verify"))
         except UpstreamError as error:
             return Unknown(error.body)
         except TimeoutError:
             return Unknown(f"no answer within {VERIFY_DEADLINE_S:g} s")
-        return judge_verification(reply, entry.payment)
+        return verify_outcome(reply, record.payment)
 
     async def versions(self) -> frozenset[int]:
         """Ask which versions of x402 it settles `exact` payments on our chain in: 1, 2, both or none.
@@ -172,7 +173,7 @@ class RemoteFacilitator:
         Raises:
             UpstreamError: If there is no answer, or none that can be read.
         """
-        reply = await self._counterpart.get("/supported", self._bearer("GET", "/supported"))
+        reply = await self._client.get("/supported", self._bearer("GET", "/supported"))
         if not _is_success(reply.status):
             raise UpstreamError(NAME, reply.status, reply.body)
         try:
@@ -206,8 +207,8 @@ async def open_remote(settings: Settings, clock: Clock) -> AsyncIterator[RemoteF
     url = settings.facilitator_url or ""
     entrust(url, settings.facilitator_token.text if settings.facilitator_token else "")
     authorize = _authorize(settings, clock)
-    async with open_counterpart(NAME, url, deadline_s=DEADLINE_S, most=LARGEST_ANSWER) as counterpart:
-        yield RemoteFacilitator(counterpart, url, NETWORKS[settings.network], authorize)
+    async with open_http_client(NAME, url, deadline_s=DEADLINE_S, most=LARGEST_ANSWER) as client:
+        yield RemoteFacilitator(client, url, NETWORKS[settings.network], authorize)
 
 
 def _authorize(settings: Settings, clock: Clock) -> Authorize:
@@ -217,12 +218,12 @@ def _authorize(settings: Settings, clock: Clock) -> Authorize:
     return lambda _method, _url: token
 
 
-def question(entry: Entry) -> bytes:
-    """Write the body of `/settle` out of what was decoded and checked; nothing of it is the caller's own bytes."""
-    payment, order = entry.payment, entry.order
-    offer = structs.replace(_offer(order.offer_id), price=MicroUsd(payment.value))
-    terms = Challenger(payment.network, checksum_address(payment.pay_to))
-    resource = terms.resource(offer, order.resource)
+def settle_request(record: PaymentRecord) -> bytes:
+    """Encode the body of `/settle` from decoded and checked values only."""
+    payment, purchase = record.payment, record.purchase
+    offer = structs.replace(_offer(purchase.offer_id), price=MicroUsd(payment.value))
+    terms = ChallengeBuilder(payment.network, checksum_address(payment.pay_to))
+    resource = terms.resource(offer, purchase.resource)
     paid: dict[str, Any] = {"x402Version": payment.version, "payload": _payload(payment)}
     row: Struct
     if payment.version == 1:
@@ -230,7 +231,7 @@ def question(entry: Entry) -> bytes:
         paid |= {"scheme": row.scheme, "network": row.network}
     else:
         (row,) = terms.terms(offer)
-        paid |= {"accepted": row, "resource": resource, "extensions": _extensions(order.offer_id)}
+        paid |= {"accepted": row, "resource": resource, "extensions": _extensions(purchase.offer_id)}
     return _encode({"x402Version": payment.version, "paymentPayload": paid, "paymentRequirements": row})
 
 
@@ -241,7 +242,7 @@ def _offer(offer_id: str) -> Offer:
 
 @cache
 def _extensions(offer_id: str) -> dict[str, Any]:
-    return {BAZAAR: declare(_OFFERS[offer_id])} if offer_id in _OFFERS else {}
+    return {BAZAAR: bazaar_extension(_OFFERS[offer_id])} if offer_id in _OFFERS else {}
 
 
 def _payload(payment: Payment) -> ExactPayload:
@@ -259,15 +260,15 @@ def _payload(payment: Payment) -> ExactPayload:
     )
 
 
-def judge(reply: Reply, payment: Payment) -> Outcome:
-    """Say what an answer proves.
+def settle_outcome(reply: Reply, payment: Payment) -> Outcome:
+    """Interpret an answer of `/settle`.
 
-    The body counts whatever the status, since facilitators answer refusals with 200, 400 and 500; but success is
-    believed only at a status of success.
+    The body counts for any status, since facilitators refuse with 200, 400 and 500. Success requires a status of
+    success.
 
     Args:
-        reply: What `/settle` answered.
-        payment: What was asked about.
+        reply: The answer.
+        payment: The payment it is about.
     """
     try:
         check_depth(reply.body)
@@ -284,12 +285,12 @@ def judge(reply: Reply, payment: Payment) -> Outcome:
     if answer.success and _is_success(reply.status) and answer.network and known and not reason:
         return Settled(known)
     if not answer.success and reason in REFUSALS and not transaction and not _is_redirect(reply.status):
-        return Refused(_OWN_NAMES.get(reason, reason), lasting=False)
+        return SettlementRefused(_STANDARD_REASONS.get(reason, reason), lasting=False)
     said = reason if _REASON.match(reason) else "an answer that proves nothing"
     return Unknown(f"{said} (status {reply.status})", known)
 
 
-def judge_verification(reply: Reply, payment: Payment) -> Refused | Unknown | None:
+def verify_outcome(reply: Reply, payment: Payment) -> SettlementRefused | Unknown | None:
     """Say what an answer of `/verify` means; see `RemoteFacilitator.verify`.
 
     A facilitator that fails itself (its node is down) says so in the same form as a refusal, with a reason of its own.
@@ -308,10 +309,10 @@ def judge_verification(reply: Reply, payment: Payment) -> Refused | Unknown | No
     its_own_failure = "unexpected" in reason or "failed_to" in reason or _is_redirect(reply.status)
     if answer.is_valid or its_own_failure or not _REASON.match(reason):
         return Unknown(f"an answer that proves nothing (status {reply.status})")
-    return Refused(_OWN_NAMES.get(reason, reason), lasting=False)
+    return SettlementRefused(_STANDARD_REASONS.get(reason, reason), lasting=False)
 
 
-def _doubt(answer: _Answer, payment: Payment) -> str | None:
+def _doubt(answer: _SettleResponse, payment: Payment) -> str | None:
     """Why an answer may be about another payment."""
     network = NETWORKS[payment.network]
     if answer.network and answer.network not in {network.chain_id, network.v1_name}:

@@ -1,4 +1,4 @@
-"""Adapters, one a kind of source: its wire format in, the room's own structs out. May import what the room may.
+"""Adapters, one a kind of source: its wire format in, the package's own structs out. May import what the package may.
 
 Decided here:
 - A feed is refused whole where it is no RSS, where it defines entities or a document type (bombs, files read by

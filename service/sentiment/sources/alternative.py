@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
 from service.clock import HOUR_MS, LATEST_MS, SECOND_MS, Clock
-from service.sentiment.mood import Index
-from service.upstream.failure import UpstreamError
+from service.sentiment.aggregation import Index
+from service.upstream.failures import UpstreamError
 from service.upstream.session import UpstreamSession
 
 PATH: Final = "/fng/"
@@ -20,7 +20,7 @@ _AHEAD_MS: Final = HOUR_MS
 """A value dated so far after its answer is not one that anybody can know."""
 
 
-class Row(Struct, frozen=True):
+class IndexDay(Struct, frozen=True):
     """The index of a day: 0 (extreme fear) to 100 (extreme greed); `timestamp` is seconds since 1970."""
 
     value: Annotated[int, Meta(ge=0, le=100)]
@@ -33,18 +33,18 @@ class Trouble(Struct, frozen=True):
     error: str | None = None
 
 
-class Rows(Struct, frozen=True):
+class IndexResponse(Struct, frozen=True):
     """The whole answer."""
 
-    data: tuple[Row, ...]
+    data: tuple[IndexDay, ...]
     metadata: Trouble = Trouble()
 
 
-FEAR_GREED: Final = Decoder(Rows, strict=False)
+FEAR_GREED: Final = Decoder(IndexResponse, strict=False)
 
 
 class FearGreed:
-    """The index, as this room asks for it.
+    """The index, as this package asks for it.
 
     Args:
         session: Open session to alternative.me.
@@ -67,8 +67,8 @@ class FearGreed:
             said = (rows.metadata.error or "no value").encode()
             raise UpstreamError(self._session.name, _OK, said)
         now_ms = min(fetched.date_ms, self._clock.now_ms())
-        told = [row for row in rows.data if row.timestamp * SECOND_MS <= now_ms + _AHEAD_MS]
-        if not told:
+        past = [row for row in rows.data if row.timestamp * SECOND_MS <= now_ms + _AHEAD_MS]
+        if not past:
             raise UpstreamError(self._session.name, _OK, b"every value is dated ahead")
-        newest = max(told, key=lambda row: row.timestamp)
+        newest = max(past, key=lambda row: row.timestamp)
         return Index(newest.value, min(newest.timestamp * SECOND_MS, now_ms))

@@ -17,7 +17,7 @@ from defusedxml.ElementTree import fromstring
 from msgspec import Struct
 
 from service.clock import Clock, parse_iso
-from service.upstream.http_date import parse_http_date
+from service.upstream.responses import parse_http_date
 from service.upstream.session import UpstreamSession
 
 PATHS: Final = {"coindesk": "/arc/outboundfeeds/rss", "cointelegraph": "/rss"}
@@ -53,13 +53,13 @@ class Story(Struct, frozen=True):
 
 
 class Stories(Struct, frozen=True):
-    """What a feed held, and the upstream's time when it told it."""
+    """What a feed held, and the upstream's time of its answer."""
 
     observed_ms: int
     stories: tuple[Story, ...]
 
 
-class NotAFeedError(ValueError):
+class RssDecodeError(ValueError):
     """What was read is no feed, or one made to hurt."""
 
 
@@ -77,22 +77,22 @@ class RssDecoder:
         """Read a feed whole, in any encoding that it declares and Python knows.
 
         Raises:
-            NotAFeedError: If it is not RSS, declares entities or a document type, has more markup than any feed, or
+            RssDecodeError: If it is not RSS, declares entities or a document type, has more markup than any feed, or
                 has items of which none can be read.
         """
         if body.count(b"<") > MOST_MARKUP:
-            raise NotAFeedError("too much markup")
+            raise RssDecodeError("too much markup")
         try:
             root: Element = fromstring(body, forbid_dtd=True)
         except (ParseError, LookupError, ValueError) as error:
-            raise NotAFeedError("not XML") from error
+            raise RssDecodeError("not XML") from error
         channel = root.find("channel")
         if root.tag != "rss" or channel is None:
-            raise NotAFeedError("not RSS")
+            raise RssDecodeError("not RSS")
         items = channel.findall("item")
         stories = tuple({story.id: story for story in self._readable(items[:MOST_ITEMS])}.values())
         if items and not stories:
-            raise NotAFeedError("no item with a title")
+            raise RssDecodeError("no item with a title")
         return stories
 
     def _readable(self, items: list[Element]) -> Iterator[Story]:
@@ -109,8 +109,8 @@ class RssDecoder:
         return sha256(known_as.encode("utf-8", "replace")).hexdigest()[:24]
 
 
-class News:
-    """A feed, as this room asks for it.
+class NewsFeed:
+    """A feed, as this package asks for it.
 
     Args:
         session: Open session to the publisher; its name is the source.

@@ -1,4 +1,4 @@
-"""A claim that one process in the whole cluster holds: an advisory lock on a connection of its own."""
+"""A cluster-wide claim: an advisory lock on a connection of its own."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,13 +8,13 @@ from typing import Any, Final
 from service.settings import Secret
 from service.storage.engine import DatabaseError
 from service.storage.postgres.connection import dial
-from service.storage.postgres.failures import told_as_ours
+from service.storage.postgres.errors import as_database_errors
 
 _BEAT_S: Final = 1.0
-"""How long a proof is waited for."""
+"""Timeout of one check."""
 
 _PROOF_S: Final = 5.0
-"""How long a proof holds."""
+"""How long a successful check counts."""
 
 _SILENT: Final = {"idle_session_timeout": "10000", "statement_timeout": "1000"}
 """The server ends a session that has been silent for longer than its proof has held: never do two hold the claim."""
@@ -51,14 +51,14 @@ class ServerClaim:
             Whether it is held; False where the server does not answer.
         """
         try:
-            with told_as_ours():
+            with as_database_errors():
                 return await self._contend()
         except DatabaseError:
             self.let_go()
             return False
 
     def let_go(self) -> None:
-        """Give it up, with the connection."""
+        """Release the claim and close its connection."""
         if self._connection is not None:
             self._connection.terminate()
         self._connection = self._proven_s = None
@@ -78,7 +78,7 @@ class ServerClaim:
 
 @asynccontextmanager
 async def claim_on(address: Secret, name: str) -> AsyncIterator[ServerClaim]:
-    """A claim, tried once already; given up on leaving."""
+    """A claim, tried once already; released when the block ends."""
     claim = ServerClaim(address, name)
     try:
         await claim.contend()

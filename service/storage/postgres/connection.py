@@ -1,18 +1,18 @@
-"""A connection as closures know it, on a server: synchronous, on an event loop of its own."""
+"""Synchronous connections to PostgreSQL for closures and for snapshots, each on its own event loop."""
 
 import asyncio
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import asyncpg
 
 from service.settings import Secret
-from service.storage.engine import BUSY_MS
-from service.storage.postgres.failures import told_as_ours, unreadable
+from service.storage.engine import BUSY_MS, Connection
+from service.storage.postgres.errors import as_database_errors, unreadable
 from service.storage.postgres.translate import translate
 
 ANSWER_S: Final = 4.4
@@ -37,23 +37,23 @@ WRITING: Final = {
 READING: Final = {"default_transaction_read_only": "on"}
 
 
-async def dial(address: Secret, whose: str, settings: dict[str, str], patience_s: float = BUSY_MS / 1_000) -> Any:
+async def dial(address: Secret, whose: str, settings: dict[str, str], timeout_s: float = BUSY_MS / 1_000) -> Any:
     """Open a connection of asyncpg's.
 
     Args:
         address: The server's address.
-        whose: What it is for, as the server lists it.
+        whose: Its purpose, in the server's list of sessions.
         settings: Its session's own settings.
-        patience_s: How long is waited for it.
+        timeout_s: Seconds to wait for it.
 
     Raises:
         DatabaseError: If the address cannot be read.
-        Exception: What asyncpg raises; within `told_as_ours`, what SQLite's driver would.
+        Exception: What asyncpg raises; within `as_database_errors`, what SQLite's driver would.
     """
     try:
         connection = await asyncpg.connect(
             address.text,
-            timeout=patience_s,
+            timeout=timeout_s,
             statement_cache_size=0,
             server_settings=settings_of(whose, settings),
         )
@@ -68,12 +68,12 @@ async def dial(address: Secret, whose: str, settings: dict[str, str], patience_s
 
 
 def settings_of(whose: str, settings: dict[str, str]) -> dict[str, str]:
-    """A session's settings, with what it is for as the server lists it."""
+    """A session's settings, with its purpose as the application name."""
     return {"application_name": f"verdict {whose}", **_SETTINGS, **settings}
 
 
 async def teach(connection: Any) -> None:
-    """Have numbers and truth come back as SQLite gives them."""
+    """Return numbers and booleans as SQLite does."""
     await connection.set_type_codec("numeric", schema="pg_catalog", encoder=str, decoder=_read_number, format="text")
     await connection.set_type_codec("bool", schema="pg_catalog", encoder=str, decoder=_read_bool, format="text")
 
@@ -87,7 +87,7 @@ def _read_bool(text: str) -> int:
 
 
 class ServerCursor:
-    """What a statement gave.
+    """The result of a statement.
 
     Args:
         rows: Its rows.
@@ -115,10 +115,10 @@ class ServerCursor:
 
 
 class ServerConnection:
-    """A connection that closures are given. One thread at a time uses it.
+    """The connection that closures get. One thread at a time uses it.
 
     Args:
-        loop: An event loop that nobody else runs.
+        loop: An event loop that this connection alone runs.
         connection: asyncpg's connection, opened on it.
 
     Attributes:
@@ -147,7 +147,7 @@ class ServerConnection:
         text, values = translate(sql, parameters)
         if not values and not _GIVES_ROWS.match(text):
             return ServerCursor((), self._count(self.command(text)))
-        with told_as_ours():
+        with as_database_errors():
             rows, status = self._loop.run_until_complete(self._fetch(text, values))
         return ServerCursor(rows, self._count(status))
 
@@ -155,25 +155,25 @@ class ServerConnection:
         """Run one statement for each row of values."""
         return ServerCursor((), sum(self.execute(sql, row).rowcount for row in rows))
 
-    def command(self, text: str, patience_s: float = ANSWER_S) -> str:
-        """Run what needs no translation and gives no rows.
+    def command(self, text: str, timeout_s: float = ANSWER_S) -> str:
+        """Run a command without translation and without rows.
 
         Returns:
-            PostgreSQL's word on it (`UPDATE 3`).
+            PostgreSQL's command tag (`UPDATE 3`).
 
         Raises:
             DatabaseError: As SQLite's driver would.
         """
-        with told_as_ours():
-            return str(self._loop.run_until_complete(self._connection.execute(text, timeout=patience_s)))
+        with as_database_errors():
+            return str(self._loop.run_until_complete(self._connection.execute(text, timeout=timeout_s)))
 
     def close(self) -> None:
-        """Let go of the server, politely where it answers."""
+        """Close the connection."""
         with suppress(Exception):
             self._loop.run_until_complete(self._connection.close(timeout=1))
 
     def terminate(self) -> None:
-        """Let go of the server at once, whatever it may still be doing."""
+        """Close the connection at once, without waiting for the server."""
         self._connection.terminate()
         self._loop.run_until_complete(asyncio.sleep(0))  # in which the socket is closed
 
@@ -198,8 +198,8 @@ class ServerConnection:
         return int(count)
 
 
-class LookingConnection(ServerConnection):
-    """A connection for long looks: what a statement gives is fetched as it is read, however much it is."""
+class SnapshotConnection(ServerConnection):
+    """A connection for snapshots: rows are fetched as they are read."""
 
     async def _fetch(self, text: str, values: Sequence[Any]) -> tuple[Iterable[Any], str]:
         statement = await self._connection.prepare(text)
@@ -208,5 +208,26 @@ class LookingConnection(ServerConnection):
         return chain(first, chain.from_iterable(iter(partial(self._pull, cursor), []))), "SELECT"
 
     def _pull(self, cursor: Any) -> list[Any]:
-        with told_as_ours():
+        with as_database_errors():
             return list(self._loop.run_until_complete(cursor.fetch(_AT_ONCE)))
+
+
+@contextmanager
+def open_snapshot(address: Secret) -> Iterator[Connection]:
+    """Open a read-only connection at one snapshot. Do not call it on a thread whose event loop runs.
+
+    Args:
+        address: The server's address.
+
+    Raises:
+        DatabaseError: If the server cannot be read.
+    """
+    with asyncio.Runner() as runner:
+        with as_database_errors():
+            dialled = runner.run(dial(address, "look", READING))
+        connection = SnapshotConnection(runner.get_loop(), dialled)
+        try:
+            connection.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield cast("Connection", connection)
+        finally:
+            connection.close()

@@ -1,4 +1,4 @@
-"""Getting a server ready to be used, or saying what stands in the way."""
+"""Prepares a PostgreSQL database for use: checks the server and migrates the schema."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from service.storage.engine import Connection, DatabaseError, StorageError, erro
 from service.storage.lost_store import check_server
 from service.storage.migrate import migrate
 from service.storage.postgres.connection import ServerConnection, dial
-from service.storage.postgres.failures import place_of, refusal, told_as_ours
+from service.storage.postgres.errors import as_database_errors, place_of, refusal
 from service.storage.postgres.schema import read_all
 
 _PATIENCE_S: Final = 5.0
@@ -37,7 +37,7 @@ def prepare(address: Secret, clock: Clock, path: Path | None = None) -> None:
     """
     with asyncio.Runner() as runner:
         try:
-            with told_as_ours():
+            with as_database_errors():
                 dialled = runner.run(dial(address, "migration", _MIGRATING, _PATIENCE_S))
             connection = ServerConnection(runner.get_loop(), dialled)
             try:
@@ -73,7 +73,7 @@ def _check(address: Secret, connection: ServerConnection) -> None:
         raise refusal(address, DatabaseError(), "25006")
     if encoding != "UTF8":
         raise StorageError(
-            f"The database at {place_of(address)} is encoded as {encoding}. Make it anew with ENCODING 'UTF8'."
+            f"The database at {place_of(address)} is encoded as {encoding}. Create it again with ENCODING 'UTF8'."
         )
     if keeps[0] not in {"on", "remote_apply"} or keeps[1:] != ["on", "on"]:
         raise StorageError(

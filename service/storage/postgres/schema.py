@@ -54,7 +54,7 @@ def read_all(folder: Path = FOLDER) -> tuple[list[Migration], Dialect]:
     """Read the migrations of both stores' schema and those of PostgreSQL alone (`NNNN_name.postgres.sql`), in order.
 
     Returns:
-        The migrations, and how PostgreSQL is told them.
+        The migrations and PostgreSQL's dialect.
 
     Raises:
         StorageError: If two files claim one number.

@@ -1,4 +1,4 @@
-"""A writer's way to a PostgreSQL server."""
+"""The writer's transactions on a PostgreSQL server."""
 
 import asyncio
 from typing import Final, TypeVar
@@ -6,9 +6,9 @@ from typing import Final, TypeVar
 from service.settings import Secret
 from service.storage.engine import DatabaseError, error_name, is_store_failing
 from service.storage.postgres.connection import WRITING, ServerConnection, dial
-from service.storage.postgres.failures import lost, told_as_ours
+from service.storage.postgres.errors import as_database_errors, lost
 from service.storage.postgres.schema import TURN
-from service.storage.writer import LostError, Work
+from service.storage.writer import TransactionError, Work
 
 T = TypeVar("T")
 
@@ -16,17 +16,17 @@ _BEGIN_S: Final = 1.0
 """How long a server may take to begin a transaction, before it is asked over a new connection."""
 
 _FIRST_PAUSE_S: Final = 0.05
-_LONGEST_PAUSE_S: Final = 1.0
+_MAX_PAUSE_S: Final = 1.0
 
 
 class ServerSession:
-    """Transactions on one connection, which is opened anew when it was lost.
+    """Transactions on one connection; it reconnects when the connection is lost.
 
     Args:
         address: The server's address.
 
     Attributes:
-        foreign_commits: Grows whenever what was remembered of the database may no longer hold.
+        foreign_commits: Grows whenever cached contents of the database may be outdated.
     """
 
     def __init__(self, address: Secret) -> None:
@@ -55,10 +55,10 @@ class ServerSession:
             turn = connection.execute(TURN).fetchone()
         except DatabaseError as error:
             self._let_go()
-            raise LostError("no transaction could be begun", error_name(error)) from error
+            raise TransactionError("No transaction could be started.", error_name(error)) from error
         if turn is None:
             self._let_go()
-            raise LostError("store_turn has no row, so that nobody can have a turn", "02000")
+            raise TransactionError("The table store_turn has no row.", "02000")
         (self._turn,) = turn
         connection.has_written = False
         self._open = connection
@@ -84,20 +84,20 @@ class ServerSession:
         wanted = "COMMIT" if connection.has_written else "ROLLBACK"
         try:
             if not connection.in_transaction:
-                raise LostError("a closure ended the transaction", "25P01")
+                raise TransactionError("A closure ended the transaction.", "25P01")
             done = connection.command(wanted)
         except DatabaseError as error:
-            raise LostError("the transaction could not be committed", error_name(error)) from error
+            raise TransactionError("The transaction could not be committed.", error_name(error)) from error
         if done != wanted:
-            raise LostError("a closure went on after a statement had failed", "25P02")
+            raise TransactionError("A closure went on after a statement had failed.", "25P02")
         self._known = self._turn if connection.has_written else self._turn - 1
 
     def roll_back(self) -> None:
-        """Give up what is left of a transaction, and the connection with it: who knows what it still does."""
+        """Discard the transaction and its connection, whose state is unknown."""
         self._let_go()
 
     def close(self) -> None:
-        """Let go of the server."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
         self._runner.close()
@@ -105,7 +105,7 @@ class ServerSession:
     def _begun(self) -> ServerConnection:
         """A connection in a transaction; a new one where the old one turns out to be dead.
 
-        What was sent over the dead one is only that a transaction begins, so that nobody's work is done twice.
+        Only `BEGIN` was sent over the dead one, so no work is done twice.
         """
         if self._connection is not None:
             try:
@@ -123,10 +123,10 @@ class ServerSession:
         if now_s < self._not_before_s:
             raise lost("the server did not answer a moment ago")
         try:
-            with told_as_ours():
+            with as_database_errors():
                 dialled = self._loop.run_until_complete(dial(self._address, "writer", WRITING))
         except DatabaseError:
-            self._pause_s = min(max(2 * self._pause_s, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
+            self._pause_s = min(max(2 * self._pause_s, _FIRST_PAUSE_S), _MAX_PAUSE_S)
             self._not_before_s = self._loop.time() + self._pause_s
             raise
         self._pause_s = 0.0
@@ -134,7 +134,7 @@ class ServerSession:
 
     def _undo(self, connection: ServerConnection, error: BaseException, *, alone: bool) -> None:
         if is_store_failing(error) or not connection.in_transaction:
-            raise LostError("a closure lost the transaction", error_name(error)) from error
+            raise TransactionError("A closure lost the transaction.", error_name(error)) from error
         self.foreign_commits += 1
         if alone:
             connection.has_written = False
@@ -142,7 +142,7 @@ class ServerSession:
         try:
             connection.command("ROLLBACK TO closure")
         except DatabaseError as failed:
-            raise LostError("a closure could not be undone", error_name(failed)) from failed
+            raise TransactionError("A closure could not be rolled back.", error_name(failed)) from failed
 
     def _let_go(self) -> None:
         self.foreign_commits += 1

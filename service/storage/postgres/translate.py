@@ -1,4 +1,4 @@
-"""What SQLite takes, in PostgreSQL's words."""
+"""Translates SQLite's SQL and values for PostgreSQL."""
 
 import re
 from collections.abc import Sequence
@@ -66,8 +66,7 @@ def hold(value: Any) -> Any:
     """A value as both stores can hold it.
 
     SQLite keeps no NaN, which is null there, and no sign of zero; PostgreSQL no U+0000 in text, which becomes U+FFFD.
-    Those who read strangers' text see to it before: here it is the last resort, since a row that is refused is refused
-    again and again.
+    Parsers of external text handle this earlier; this is the last resort, because a refused row would be refused again.
     """
     if isinstance(value, float):
         return None if value != value else value + 0.0  # noqa: PLR0124 - NaN alone is not itself

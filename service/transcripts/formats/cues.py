@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from service.transcripts.cleaning import plain
-from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import named
-from service.transcripts.segment import LONGEST_SEGMENT, Segment
+from service.transcripts.segment import LONGEST_SEGMENT, TIME, Segment, read_ms
 
 _ARROW: Final = "-->"
 _LONGEST_TIMING: Final = 200

@@ -1,7 +1,7 @@
 """Who speaks, where a transcript says so in its text: `Travis: When you first get started …`.
 
-A label counts where the transcript begins with it, or has it twice: "Bitcoin: the question is" names nobody. Whoever is
-named speaks until somebody else is.
+A label counts where the transcript begins with it, or has it twice: "Bitcoin: the question is" names no speaker. A
+speaker speaks until another one is named.
 """
 
 import re
@@ -59,7 +59,7 @@ class Cast:
             self._names.add(labels[0].name)
 
     def part(self, text: str) -> tuple[str | None, str]:
-        """Part a text into who is named at its beginning, null if nobody, and what is said."""
+        """Split a text into the speaker named at its beginning (or null) and what is said."""
         found = label(text)
         if found is None or found.name not in self._names:
             return None, text
@@ -67,7 +67,7 @@ class Cast:
 
 
 def named(segments: Sequence[Segment]) -> Iterator[Segment]:
-    """Take the names out of the texts, where the format itself names nobody."""
+    """Take the names out of the texts, where the format itself names no speakers."""
     if any(segment.speaker for segment in segments):
         yield from segments
         return

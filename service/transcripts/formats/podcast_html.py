@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from service.transcripts.cleaning import plain
-from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import named
-from service.transcripts.segment import LONGEST_SEGMENT, Segment
+from service.transcripts.segment import LONGEST_SEGMENT, TIME, Segment, read_ms
 
 _TAG: Final = re.compile(r"<!--|<(/?)([A-Za-z][A-Za-z0-9-]*)[^<>]*>")
 _TIME: Final = re.compile(TIME)

@@ -25,7 +25,7 @@ class _Transcript(Struct):
 
 
 _MOST_OBJECTS: Final = 4 * MOST_SEGMENTS
-"""Of a transcript; a million that hold nothing would take the decoder 0.2 s, in which nobody else runs."""
+"""Of a transcript; a million that hold nothing would block in the decoder for 0.2 s."""
 
 _LONGEST_SPEAKER: Final = 1_000
 _DECODER: Final = msgspec.json.Decoder(_Transcript, strict=False)

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from service.transcripts.cleaning import plain
-from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import NAME, Cast
-from service.transcripts.segment import LONGEST_SEGMENT, MOST_SEGMENTS, Segment
+from service.transcripts.segment import LONGEST_SEGMENT, MOST_SEGMENTS, TIME, Segment, read_ms
 
 _FENCE: Final = "---"
 _WHOLE_TIME: Final = rf"(?=[0-9]+:[0-9]+:){TIME}"
@@ -54,12 +53,12 @@ def _segments(lines: list[str], cast: Cast) -> Iterator[Segment]:
     speaker: str | None = None
     at_ms, said, length = 0, list[str](), 0
     for line in lines:
-        who, told_ms, text = _read(line, cast)
-        if said and (who or told_ms is not None or length > LONGEST_SEGMENT):
+        who, line_ms, text = _read(line, cast)
+        if said and (who or line_ms is not None or length > LONGEST_SEGMENT):
             yield Segment(at_ms, None, speaker, " ".join(said))
             said, length = [], 0
         speaker = who or speaker
-        at_ms = at_ms if told_ms is None else told_ms
+        at_ms = at_ms if line_ms is None else line_ms
         if text:
             said.append(text)
             length += len(text)

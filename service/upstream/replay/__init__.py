@@ -18,9 +18,9 @@ Decided here:
   `prevDayPx` look back 24 hours. Open interest is the recorded one, scaled by the fourth root of the day's volume
   against the last day's.
 - Everything is a function of the recording and the clock: the same instant gives the same bytes.
-- One server for all upstreams: Hyperliquid at the root, each other one below its name (`/binance/fapi/v1/…`), by a
-  module of that name with `routes(stage)`. A fault can be put before any of them, and every answer carries the replay's
-  clock in its `Date`. A module whose files are not in the set answers as the upstream would where there is nothing.
+- One server for all upstreams: Hyperliquid at the root, the others below their name (`/binance/fapi/v1/...`), each from
+  a function `..._routes(context)`. Tests can inject a fault before any of them. Each answer's `Date` is the replay's
+  clock. An upstream whose files are not in the set answers as if it had no data.
 - Two dexs: the venue's own and the builder's `xyz`, whose coins are `xyz:AAPL` everywhere; a bare `AAPL` is unknown.
 - A recording's rows stay packed until they are asked for, but for the last two days of hours and payments: nearly all
   that is asked after a service's start. Half a million rows would fill 200 MB unpacked; packed they fill 5.

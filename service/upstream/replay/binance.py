@@ -16,8 +16,8 @@ import msgspec
 from aiohttp import web
 
 from service.clock import DAY_MS, HOUR_MS, LATEST_MS
+from service.upstream.replay.history import ReplayContext
 from service.upstream.replay.recording import Candle
-from service.upstream.replay.stage import Stage
 
 EXCHANGE_INFO: Final = "binance/exchangeInfo.json"
 FUNDING_INFO: Final = "binance/fundingInfo.json"
@@ -75,14 +75,14 @@ class _Refused(Exception):  # noqa: N818 - what the venue answers, not a fault o
         self.body = {"code": code, "msg": said}
 
 
-def routes(stage: Stage) -> list[web.RouteDef]:
+def routes(context: ReplayContext) -> list[web.RouteDef]:
     """What is served, by paths below the mount point; nothing where the set has no such venue."""
-    if EXCHANGE_INFO not in stage.files:
+    if EXCHANGE_INFO not in context.files:
         return []
-    venue = Venue(stage)
+    venue = RecordedBinance(context)
     served: Mapping[str, Callable[[Query], object]] = {
-        "exchangeInfo": lambda _: msgspec.Raw(stage.files[EXCHANGE_INFO]),
-        "fundingInfo": lambda _: msgspec.Raw(stage.files[FUNDING_INFO]),
+        "exchangeInfo": lambda _: msgspec.Raw(context.files[EXCHANGE_INFO]),
+        "fundingInfo": lambda _: msgspec.Raw(context.files[FUNDING_INFO]),
         "premiumIndex": venue.premium_index,
         "ticker/24hr": venue.ticker,
         "klines": venue.klines,
@@ -101,20 +101,20 @@ def _answering(answer: Callable[[Query], object]) -> Callable[[web.Request], Awa
     return respond
 
 
-class Venue:
+class RecordedBinance:
     """The other venue, asked at instants of the present.
 
     Args:
-        stage: What it stands on.
+        context: What it stands on.
     """
 
-    def __init__(self, stage: Stage) -> None:
-        self._now = stage.now
-        self._tape = stage.tape
-        info = msgspec.json.decode(stage.files[EXCHANGE_INFO], type=_Info)
-        adjusted = msgspec.json.decode(stage.files[FUNDING_INFO], type=list[_Interval])
+    def __init__(self, context: ReplayContext) -> None:
+        self._now = context.now
+        self._tape = context.tape
+        info = msgspec.json.decode(context.files[EXCHANGE_INFO], type=_Info)
+        adjusted = msgspec.json.decode(context.files[FUNDING_INFO], type=list[_Interval])
         self._hours = {row.symbol: row.funding_interval_hours for row in adjusted}
-        self._traces = msgspec.json.decode(stage.files[TAPE], type=dict[str, Trace])
+        self._traces = msgspec.json.decode(context.files[TAPE], type=dict[str, Trace])
         self._listed = {row.symbol: row for row in info.symbols if row.status == "TRADING"}
 
     def premium_index(self, query: Query) -> object:

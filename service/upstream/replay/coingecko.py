@@ -2,7 +2,7 @@
 
 A coin follows a coin of the recorded venue: its price is that one's index price times a factor, its market cap price
 times supply, its volume the venue's times a factor. So CoinGecko, as it should, agrees with the venue about the coins
-they share, and disagrees about those that only share a ticker. What follows nobody stands still.
+they share, and disagrees about those that only share a ticker. A coin that follows no ticker stands still.
 """
 
 import math
@@ -13,16 +13,18 @@ from typing import Any, Final, TypeVar
 import msgspec
 from aiohttp import web
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
-from service.upstream.replay.stage import Stage
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, iso
+from service.upstream.replay.history import ReplayContext
 
 COINS_FILE: Final = "coingecko/coins.json"
 CATEGORIES_FILE: Final = "coingecko/categories.json"
+TOKENS_FILE: Final = "coingecko/tokens.json"
 MOST_DAYS: Final = 365
 _API: Final = "/api/v3"
 _MOST_HOURLY_DAYS: Final = 90
 _LARGEST_PAGE: Final = 250
 _INSTANTS: Final = 4
+_SHARES: Final = 10
 _DIGITS: Final = 6
 _PERCENT_DECIMALS: Final = 5
 _UNPROCESSABLE: Final = 422
@@ -32,16 +34,16 @@ _UNAUTHORIZED: Final = 401
 T = TypeVar("T")
 
 
-class Coin(msgspec.Struct, frozen=True, kw_only=True):
+class FixtureCoin(msgspec.Struct, frozen=True, kw_only=True):
     """A coin of the fixture set.
 
     Attributes:
         id: CoinGecko's.
         symbol: Ticker in small letters.
         name: What people call it.
-        supply: Whole coins in circulation; null where nobody knows.
+        supply: Whole coins in circulation; null where it is not known.
         follows: The venue's ticker whose tape it follows, if it follows one.
-        price: Of the followed coin's price; USD where it follows none; null where nobody trades it.
+        price: Of the followed coin's price; USD where it follows none; null where it is not traded.
         volume: Of the followed coin's 24-hour volume; USD where it follows none.
     """
 
@@ -63,6 +65,15 @@ class Category(msgspec.Struct, frozen=True, kw_only=True):
     coins: tuple[str, ...]
 
 
+class RecordedToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A coin of the fixture set that has contracts: address by CoinGecko's id of the chain."""
+
+    id: str
+    symbol: str
+    name: str
+    platforms: dict[str, str]
+
+
 class _Figures(msgspec.Struct, frozen=True):
     """A coin at an instant: USD; volume of the 24 hours before."""
 
@@ -74,12 +85,14 @@ class _Figures(msgspec.Struct, frozen=True):
 _UNKNOWN: Final = _Figures(None, None, 0.0)
 
 
-def routes(stage: Stage) -> list[web.RouteDef]:
+def routes(context: ReplayContext) -> list[web.RouteDef]:
     """What is served, by paths below the mount point."""
-    gecko = _Gecko(stage)
+    gecko = _Gecko(context)
     return [
         web.get(f"{_API}/coins/markets", gecko.markets),
         web.get(f"{_API}/coins/categories", gecko.categories),
+        web.get(f"{_API}/coins/list", gecko.tokens),
+        web.get(f"{_API}/global", gecko.overview),
         web.get(f"{_API}/coins/{{id}}/market_chart", gecko.chart),
     ]
 
@@ -87,13 +100,13 @@ def routes(stage: Stage) -> list[web.RouteDef]:
 class _Gecko:
     """All coins as of the last whole minute: CoinGecko, too, tells everybody the same for a minute."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
+    def __init__(self, context: ReplayContext) -> None:
+        self._stage = context
         self._at = lru_cache(maxsize=_INSTANTS)(self._look)
 
     @cached_property
-    def _coins(self) -> dict[str, Coin]:
-        return {coin.id: coin for coin in self._read(COINS_FILE, list[Coin])}
+    def _coins(self) -> dict[str, FixtureCoin]:
+        return {coin.id: coin for coin in self._read(COINS_FILE, list[FixtureCoin])}
 
     @cached_property
     def _categories(self) -> dict[str, Category]:
@@ -123,10 +136,10 @@ class _Gecko:
             asked = set(query["ids"].split(","))
             wanted = [coin_id for coin_id in wanted if coin_id in asked]
         ranks = {coin_id: place for place, coin_id in enumerate(now, 1)}
-        told_ms = minute_ms + shift_ms
+        updated_ms = minute_ms + shift_ms
         return _json(
             [
-                _market_row(self._coins[coin_id], now[coin_id], before[coin_id], ranks[coin_id], told_ms)
+                _market_row(self._coins[coin_id], now[coin_id], before[coin_id], ranks[coin_id], updated_ms)
                 for coin_id in wanted[(page - 1) * size : page * size]
             ]
         )
@@ -137,6 +150,41 @@ class _Gecko:
         now, before = self._at(minute_ms), self._at(minute_ms - DAY_MS)
         rows = [_category_row(category, now, before, minute_ms + shift_ms) for category in self._categories.values()]
         return _json(sorted(rows, key=lambda row: -(row["market_cap"] or 0.0)))
+
+    async def tokens(self, request: web.Request) -> web.Response:
+        """`GET /coins/list`: with `include_platform=true` also the contracts."""
+        tokens = {token.id: token for token in self._read(TOKENS_FILE, list[RecordedToken])}
+        names = {coin.id: (coin.symbol, coin.name) for coin in self._coins.values()}
+        names |= {token.id: (token.symbol, token.name) for token in tokens.values()}
+        rows: list[dict[str, Any]] = [
+            {"id": coin_id, "symbol": symbol, "name": name} for coin_id, (symbol, name) in names.items()
+        ]
+        if request.query.get("include_platform") == "true":
+            rows = [row | {"platforms": tokens[row["id"]].platforms if row["id"] in tokens else {}} for row in rows]
+        return _json(rows)
+
+    async def overview(self, _: web.Request) -> web.Response:
+        """`GET /global`: over all recorded coins."""
+        minute_ms, shift_ms = self._minute()
+        now, before = self._at(minute_ms), self._at(minute_ms - DAY_MS)
+        total = _sum(figures.cap for figures in now.values())
+        largest = list(now.items())[:_SHARES]
+        return _json(
+            {
+                "data": {
+                    "active_cryptocurrencies": len(now),
+                    "total_market_cap": {"usd": total},
+                    "total_volume": {"usd": _sum(figures.volume for figures in now.values())},
+                    "market_cap_percentage": {
+                        self._coins[coin_id].symbol: (figures.cap or 0.0) / total * 100 for coin_id, figures in largest
+                    },
+                    "market_cap_change_percentage_24h_usd": _change(
+                        total, _sum(figures.cap for figures in before.values())
+                    ),
+                    "updated_at": (minute_ms + shift_ms) // SECOND_MS,
+                }
+            }
+        )
 
     async def chart(self, request: web.Request) -> web.Response:
         """`GET /coins/{id}/market_chart`: a point an hour up to 90 days, a point a day above, and one for now."""
@@ -172,7 +220,7 @@ class _Gecko:
         figures = {coin.id: self._figures(coin, at_ms) for coin in self._coins.values()}
         return dict(sorted(figures.items(), key=lambda pair: -(pair[1].cap or 0.0)))
 
-    def _figures(self, coin: Coin, at_ms: int) -> _Figures:
+    def _figures(self, coin: FixtureCoin, at_ms: int) -> _Figures:
         price, volume = coin.price, coin.volume
         if coin.follows is not None and price is not None:
             if not self._stage.tape.knows(coin.follows):
@@ -183,7 +231,7 @@ class _Gecko:
         return _Figures(price, _cap(coin, price), float(round(volume)))
 
     def _points(
-        self, coin: Coin, step_ms: int, start_ms: int, now_ms: int
+        self, coin: FixtureCoin, step_ms: int, start_ms: int, now_ms: int
     ) -> Iterator[tuple[int, float | None, float]]:
         """Price and volume, where its bars close, of what a coin follows: when, USD, USD of the 24 hours before."""
         first_ms = -(-start_ms // step_ms) * step_ms
@@ -200,7 +248,7 @@ class _Gecko:
                 yield bar.close_ms + 1, _rounded(coin.price * float(bar.close)), float(round(volume))
 
 
-def _market_row(coin: Coin, now: _Figures, before: _Figures, rank: int, told_ms: int) -> dict[str, Any]:
+def _market_row(coin: FixtureCoin, now: _Figures, before: _Figures, rank: int, updated_ms: int) -> dict[str, Any]:
     return {
         "id": coin.id,
         "symbol": coin.symbol,
@@ -217,12 +265,12 @@ def _market_row(coin: Coin, now: _Figures, before: _Figures, rank: int, told_ms:
         "total_supply": coin.supply,
         "max_supply": None,
         "roi": None,
-        "last_updated": iso(told_ms),
+        "last_updated": iso(updated_ms),
     }
 
 
 def _category_row(
-    category: Category, now: Mapping[str, _Figures], before: Mapping[str, _Figures], told_ms: int
+    category: Category, now: Mapping[str, _Figures], before: Mapping[str, _Figures], updated_ms: int
 ) -> dict[str, Any]:
     coins = [coin_id for coin_id in now if coin_id in category.coins]
     cap = _sum(now[coin_id].cap for coin_id in coins) or None
@@ -235,7 +283,7 @@ def _category_row(
         "top_3_coins_id": coins[:3],
         "top_3_coins": [],
         "volume_24h": _sum(now[coin_id].volume for coin_id in coins),
-        "updated_at": iso(told_ms),
+        "updated_at": iso(updated_ms),
     }
 
 
@@ -252,7 +300,7 @@ def _rounded(price: float) -> float:
     return round(price, _DIGITS - 1 - math.floor(math.log10(price)))
 
 
-def _cap(coin: Coin, price: float | None) -> float | None:
+def _cap(coin: FixtureCoin, price: float | None) -> float | None:
     return None if price is None or coin.supply is None else float(round(price * coin.supply))
 
 

@@ -1,20 +1,125 @@
-"""A node of the recorded chain; mounted under `/ethereum`: JSON-RPC by POST, refusing what public nodes refuse.
+"""A node of the recorded EVM chain, mounted under `/ethereum`: JSON-RPC by POST with the limits of public nodes.
 
-Sources: the execution API specification (methods, errors), geth (messages), EIP-1474 (codes); the limits are those that
-public nodes publish.
+Sources: the execution API specification (methods, errors), geth (messages), EIP-1474 (codes).
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
 from aiohttp import web
 
 from service.clock import SECOND_MS
-from service.upstream.replay.chain import Chain, Log, read_chain, transaction_hash
-from service.upstream.replay.stage import Stage
+from service.upstream.replay.history import ReplayContext
+
+SEGMENT_FILE: Final = "chain/segment.json"
+LOGS_FILE: Final = "chain/logs.json"
+ORPHANS_FILE: Final = "chain/orphans.json"
+WALLETS_FILE: Final = "chain/wallets.toml"
+"""The wallets that are watched unless another file is named."""
+
+BLOCK_S: Final = 12
+
+
+class Log(msgspec.Struct, frozen=True, array_like=True):
+    """An event in a block. `transaction` numbers it through the recording, `place` within its block, from 0."""
+
+    block: int
+    place: int
+    index: int
+    transaction: int
+    address: str
+    topics: list[str]
+    data: str
+
+
+class RecordedRange(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded beside the events.
+
+    Attributes:
+        chain_id: The chain's number (EIP-155).
+        first_block: The first block recorded; one follows in `BLOCK_S` seconds.
+        first_s: Its recorded time, epoch seconds.
+        fork: The last block that both branches share.
+        orphaned: Blocks after it that were replaced once the next one was there: `logs` has what replaced them,
+            `orphans` what stood there before.
+        answers: Contract → call data → what the call returns. A contract reverts on everything else.
+    """
+
+    chain_id: int
+    first_block: int
+    first_s: int
+    fork: int
+    orphaned: int
+    answers: Mapping[str, Mapping[str, str]]
+
+
+class Chain:
+    """The chain as a node tells it.
+
+    Args:
+        segment: What is recorded beside the events.
+        logs: Events of the chain, by block and index.
+        orphans: Events of the blocks that were replaced, likewise.
+    """
+
+    def __init__(self, segment: RecordedRange, logs: Sequence[Log], orphans: Sequence[Log]) -> None:
+        self.segment = segment
+        self._logs = logs
+        fork = _count_before(logs, segment.fork + 1)
+        self._logs_before = [*logs[:fork], *orphans]
+
+    def head(self, now_ms: int) -> int:
+        """The newest block at an instant of recorded time."""
+        return self.segment.first_block + (now_ms // SECOND_MS - self.segment.first_s) // BLOCK_S
+
+    def time_s(self, block: int) -> int:
+        """When a block was made, recorded time in epoch seconds."""
+        return self.segment.first_s + (block - self.segment.first_block) * BLOCK_S
+
+    def hash(self, block: int, head: int) -> str:
+        """A block's hash, as long as the head is there."""
+        stands = block <= self.segment.fork or self._is_settled(head)
+        return _digest(f"block {block}" if stands else f"orphan {block}")
+
+    def logs(self, first: int, last: int, head: int) -> Sequence[Log]:
+        """Events from one block to another, both included, as long as the head is there."""
+        logs = self._logs if self._is_settled(head) else self._logs_before
+        return logs[_count_before(logs, first) : _count_before(logs, last + 1)]
+
+    def _is_settled(self, head: int) -> bool:
+        return head > self.segment.fork + self.segment.orphaned
+
+
+def read_chain(files: Mapping[str, bytes]) -> Chain | None:
+    """The chain of a fixture set; none where the set has none.
+
+    Args:
+        files: Path below the fixture set → content, unpacked.
+    """
+    if SEGMENT_FILE not in files:
+        return None
+    logs, orphans = (msgspec.json.decode(files[file], type=list[Log]) for file in (LOGS_FILE, ORPHANS_FILE))
+    return Chain(msgspec.json.decode(files[SEGMENT_FILE], type=RecordedRange), logs, orphans)
+
+
+def transaction_hash(transaction: int) -> str:
+    """The hash of a transaction: the same in whatever block it is."""
+    return _digest(f"transaction {transaction}")
+
+
+def _count_before(logs: Sequence[Log], block: int) -> int:
+    return bisect_left(logs, block, key=lambda log: log.block)
+
+
+def _digest(named: str) -> str:
+    """Recorded blocks are not whole, so what they would hash to is made up: of 32 bytes, and never twice."""
+    return "0x" + sha256(f"verdict fixtures, {named}".encode()).hexdigest()
+
 
 MOST_BLOCKS: Final = 2_000
 MOST_LOGS: Final = 10_000
@@ -54,14 +159,14 @@ class _RefusalError(Exception):
         self.code = code
 
 
-def routes(stage: Stage) -> list[web.RouteDef]:
+def routes(context: ReplayContext) -> list[web.RouteDef]:
     """What is served, by paths below the mount point."""
-    return [web.post("", _Node(stage).serve)]
+    return [web.post("", _Node(context).serve)]
 
 
 class _Node:
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
+    def __init__(self, context: ReplayContext) -> None:
+        self._stage = context
         self._methods: Mapping[str, Callable[[Chain, msgspec.Raw], object]] = {
             "eth_chainId": lambda chain, _: hex(chain.segment.chain_id),
             "eth_blockNumber": lambda chain, _: hex(self._head(chain)),
@@ -76,14 +181,14 @@ class _Node:
 
     async def serve(self, request: web.Request) -> web.Response:
         """Answer one question; status 200 whatever the answer is."""
-        told: dict[str, object] = {"jsonrpc": "2.0", "id": None}
+        response: dict[str, object] = {"jsonrpc": "2.0", "id": None}
         try:
             asked = _read(await request.read(), _Request, _PARSE_ERROR)
-            told["id"] = asked.id
-            told["result"] = self._answer(asked)
+            response["id"] = asked.id
+            response["result"] = self._answer(asked)
         except _RefusalError as refusal:
-            told["error"] = {"code": refusal.code, "message": str(refusal)}
-        return web.Response(body=msgspec.json.encode(told), headers={"Content-Type": "application/json"})
+            response["error"] = {"code": refusal.code, "message": str(refusal)}
+        return web.Response(body=msgspec.json.encode(response), headers={"Content-Type": "application/json"})
 
     def _answer(self, asked: _Request) -> object:
         method = self._methods.get(asked.method)
@@ -130,9 +235,9 @@ class _Node:
         found = [log for log in chain.logs(first, last, head) if _matches(log, asked)]
         if len(found) > MOST_LOGS:
             raise _RefusalError(_LIMIT_EXCEEDED, f"query returned more than {MOST_LOGS} results")
-        return [self._told(chain, log, head) for log in found]
+        return [self._log_json(chain, log, head) for log in found]
 
-    def _told(self, chain: Chain, log: Log, head: int) -> dict[str, object]:
+    def _log_json(self, chain: Chain, log: Log, head: int) -> dict[str, object]:
         return {
             "address": log.address,
             "topics": log.topics,

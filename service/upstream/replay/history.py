@@ -1,10 +1,13 @@
-"""A recorded venue at the present time: what its history is called, and its series by column."""
+"""A recorded history moved to the present, and the context of a replayed upstream."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
+
+import msgspec
 
 from service.clock import DAY_MS, Clock, day_of
 from service.upstream.fixture_set import unpack
+from service.upstream.replay.market import RecordedMarket
 from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, MAIN_DEX, Packed, Recording
 
 Mode = Literal["shifted", "frozen"]
@@ -54,3 +57,23 @@ class RecordedHistory:
         series = {DAILY: self._recording.days, HOURLY: self._recording.hours, FUNDING: self._recording.funding}[kind]
         rows = series.get(coin)
         return unpack(rows.packed) if isinstance(rows, Packed) else None
+
+
+class ReplayContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What the module of an upstream is handed: `service.upstream.replay.<name>.routes(context)`.
+
+    Attributes:
+        files: Path below the fixture set → content, unpacked: `coingecko/coins.json.gz` is found as
+            `coingecko/coins.json`.
+        tape: The recorded venue at any instant of recorded time.
+        recording: The recorded venue whole.
+        clock: The present. A frozen replay's stands still.
+        now: Gives the instant in recorded time, which nothing served may lie after, and what is added to times on their
+            way out and taken off on their way in; milliseconds both.
+    """
+
+    files: Mapping[str, bytes]
+    tape: RecordedMarket
+    recording: Recording
+    clock: Clock
+    now: Callable[[], tuple[int, int]]

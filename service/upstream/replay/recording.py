@@ -1,7 +1,7 @@
 """A recorded venue in memory, in recorded time."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ DEXS_FILE: Final = f"{VENUE}/perpDexs.json"
 ANNOTATIONS_FILE: Final = f"{VENUE}/perpConciseAnnotations.json"
 _CONTEXTS: Final = "metaAndAssetCtxs.json"
 _SERIES_ENDING: Final = ".json.gz"
-_SERIES_KEPT_UNPACKED: Final = 8
+_SERIES_KEPT_UNPACKED: Final = 2
 HOURLY: Final = "candles-1h"
 DAILY: Final = "candles-1d"
 FUNDING: Final = "funding"
@@ -141,18 +141,23 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Packed(Sequence[R]):
-    """Rows that stay packed until they are looked at: half a million rows would otherwise fill 200 MB.
+    """Rows that stay on the disk until they are looked at: half a million rows would otherwise fill 200 MB.
 
     Args:
-        packed: What `pack_rows` wrote.
+        path: A file that `pack_rows` wrote.
         kind: Of the rows.
         most: Newest rows that are kept unpacked.
     """
 
-    def __init__(self, packed: bytes, kind: type[R], most: int) -> None:
-        self.packed = packed
+    def __init__(self, path: Path, kind: type[R], most: int) -> None:
+        self.path = path
         self.kind = kind
         self._most = most
+
+    @property
+    def packed(self) -> bytes:
+        """What the file holds."""
+        return self.path.read_bytes()
 
     @cached_property
     def _end(self) -> tuple[Sequence[R], int]:
@@ -208,7 +213,7 @@ def _read(directory: Path, digest: str) -> Recording:
     """What that metadata names, read once a process: its digests say that nothing else can be found there later."""
     metadata, files = read_set(directory)
     with _naming(directory):
-        return _understood(digest[:12], metadata.frozen_at, files)
+        return _understood(directory, digest[:12], metadata.frozen_at, files)
 
 
 @contextmanager
@@ -219,7 +224,7 @@ def _naming(directory: Path) -> Iterator[None]:
         raise FixtureError(f"the fixture set in {directory} is malformed; run `make fixtures`") from error
 
 
-def _understood(identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) -> Recording:
+def _understood(directory: Path, identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) -> Recording:
     dexs = _dexs.decode(files[DEXS_FILE])
     names = [MAIN_DEX, *(dex.name for dex in dexs if dex is not None)]
     known = {dex: _contexts.decode(files[contexts_file(dex)]) for dex in names if contexts_file(dex) in files}
@@ -235,15 +240,17 @@ def _understood(identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) ->
         contexts=contexts,
         dexs=files[DEXS_FILE],
         annotations=files[ANNOTATIONS_FILE],
-        hours=_series(files, contexts, HOURLY, Candle),
-        days=_series(files, contexts, DAILY, Candle),
-        funding=_series(files, contexts, FUNDING, FundingRow),
+        hours=_series(directory, files, contexts, HOURLY, Candle),
+        days=_series(directory, files, contexts, DAILY, Candle),
+        funding=_series(directory, files, contexts, FUNDING, FundingRow),
     )
 
 
-def _series(files: Mapping[str, bytes], coins: Iterable[str], kind: str, row: type[R]) -> dict[str, Sequence[R]]:
-    found = ((coin, files.get(series_file(kind, coin))) for coin in coins)
-    return {coin: Packed(packed, row, _ROWS_KEPT_UNPACKED[kind]) for coin, packed in found if packed is not None}
+def _series(
+    directory: Path, files: Collection[str], coins: Iterable[str], kind: str, row: type[R]
+) -> dict[str, Sequence[R]]:
+    named = ((coin, series_file(kind, coin)) for coin in coins)
+    return {coin: Packed(directory / file, row, _ROWS_KEPT_UNPACKED[kind]) for coin, file in named if file in files}
 
 
 def frozen_at(directory: Path) -> int:

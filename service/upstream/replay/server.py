@@ -10,26 +10,26 @@ from aiohttp.typedefs import Handler
 
 from service.clock import Clock
 from service.upstream.fixture_set import read_files
-from service.upstream.http_date import http_date
-from service.upstream.replay import alternative, binance, coingecko, ethereum, news, podcasts
-from service.upstream.replay.answers import Venue
-from service.upstream.replay.feed import Feed
-from service.upstream.replay.history import Mode, RecordedHistory
+from service.upstream.replay import binance, coingecko, ethereum
+from service.upstream.replay.feeds import fear_greed_routes, news_routes, podcast_routes
+from service.upstream.replay.history import Mode, RecordedHistory, ReplayContext
 from service.upstream.replay.recording import Recording, load_recording
-from service.upstream.replay.stage import Stage
+from service.upstream.replay.venue import RecordedHyperliquid
+from service.upstream.replay.websocket import Feed
+from service.upstream.responses import http_date
 
 Interceptor = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 
 MAIN: Final = "hyperliquid"
 """The upstream at the root, `/info` and `/ws`."""
 
-MOUNTED: Final[Sequence[tuple[str, Callable[[Stage], list[web.RouteDef]]]]] = (
+MOUNTED: Final[Sequence[tuple[str, Callable[[ReplayContext], list[web.RouteDef]]]]] = (
     ("/binance", binance.routes),
     ("/coingecko", coingecko.routes),
-    ("/alternative", alternative.routes),
+    ("/alternative", fear_greed_routes),
     ("/ethereum", ethereum.routes),
-    ("/podcasts", podcasts.routes),
-    ("", news.routes),
+    ("/podcasts", podcast_routes),
+    ("", news_routes),
 )
 """Where each of the others is; the two news feeds name their own first step."""
 
@@ -37,7 +37,7 @@ UPSTREAMS: Final = (MAIN, "binance", "coingecko", "alternative", "ethereum", "po
 """Names of sessions that can be opened to a replay."""
 
 WEIGHT_PER_MINUTE: Final = 1_200_000
-"""The replay's own published budget: nobody else shares it, so a first start need not take the venue's two minutes."""
+"""The replay's own published budget: not shared, so a first start need not take the venue's two minutes."""
 
 _STOP_S: Final = 1.0
 _LARGEST_REQUEST: Final = 65_536
@@ -56,7 +56,7 @@ class Replay(RecordedHistory):
         self.interceptor: Interceptor | None = None
         self.prepare: Callable[[str], Awaitable[Path | None]] | None = None
         super().__init__(recording, clock, mode)
-        self._venue = Venue(recording)
+        self._venue = RecordedHyperliquid(recording)
         self._files = files
         self._feeds: set[Feed] = set()
 
@@ -75,12 +75,13 @@ class Replay(RecordedHistory):
         app = web.Application(client_max_size=_LARGEST_REQUEST, middlewares=[self._at_the_door])
         app.router.add_post("/info", self.info)
         app.router.add_get("/ws", self.socket)
-        stage = Stage(
+        context = ReplayContext(
             files=self._files, tape=self._venue.tape, recording=self._recording, clock=self._clock, now=self.now
         )
         for prefix, routes in MOUNTED:
             app.router.add_routes(
-                web.RouteDef(route.method, prefix + route.path, route.handler, route.kwargs) for route in routes(stage)
+                web.RouteDef(route.method, prefix + route.path, route.handler, route.kwargs)
+                for route in routes(context)
             )
         return app
 

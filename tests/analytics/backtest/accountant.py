@@ -9,8 +9,8 @@ from decimal import Decimal, getcontext
 from math import isnan
 from typing import NamedTuple
 
-from service.analytics.backtest.plan import Plan
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.plan import TradingPlan
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Floats
 from service.wire.walkforward import WalkforwardExit
 
@@ -88,7 +88,7 @@ class Accounts:
     known_days: int = 0
 
 
-def account(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: list[bool]) -> Accounts:
+def account(tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Floats, allowed: list[bool]) -> Accounts:
     books = Accounts()
     for coin in range(len(tape.coins)):
         Clerk(tape, plan, start, end, costs, allowed, coin, books).work()
@@ -102,8 +102,8 @@ def account(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed
 class Clerk:
     """Who trades one coin."""
 
-    tape: Tape
-    plan: Plan
+    tape: MarketTape
+    plan: TradingPlan
     start: int
     end: int
     costs: Floats

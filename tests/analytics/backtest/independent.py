@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import talib
 
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 
 Table = list[list[float]]
 Flags = list[list[bool]]
@@ -35,7 +35,7 @@ def columns(table: Sequence[Sequence[float]], coins: int) -> list[list[float]]:
     return [[float(row[coin]) for row in table] for coin in range(coins)]
 
 
-def universe(tape: Tape, size: int) -> Flags:
+def universe(tape: MarketTape, size: int) -> Flags:
     flags = []
     dollars: list[list[float]] = [[] for _ in tape.coins]
     for close, volume in zip(tape.close.tolist(), tape.volume.tolist(), strict=True):
@@ -79,7 +79,7 @@ def episodes(
     return told
 
 
-def trend_following(tape: Tape, tradable: Flags, period: int, multiplier: float) -> Cells:
+def trend_following(tape: MarketTape, tradable: Flags, period: int, multiplier: float) -> Cells:
     cells: Cells = [[] for _ in tape.close]
     for coin in range(len(tape.coins)):
         line, direction, atr = supertrend(tape, coin, period, multiplier)
@@ -98,7 +98,9 @@ def trend_following(tape: Tape, tradable: Flags, period: int, multiplier: float)
     return cells
 
 
-def supertrend(tape: Tape, coin: int, period: int, multiplier: float) -> tuple[list[float], list[int], list[float]]:
+def supertrend(
+    tape: MarketTape, coin: int, period: int, multiplier: float
+) -> tuple[list[float], list[int], list[float]]:
     """TA-Lib's line, direction and average true range of a coin's bars, NaN and 0 on days without."""
     days = [day for day in range(len(tape.close)) if not math.isnan(tape.close[day, coin])]
     line, direction, atr = [NONE] * len(tape.close), [0] * len(tape.close), [NONE] * len(tape.close)
@@ -138,7 +140,7 @@ def slow_supertrend(
     return told
 
 
-def momentum(tape: Tape, tradable: Flags, lookback: int, top: int) -> Cells:
+def momentum(tape: MarketTape, tradable: Flags, lookback: int, top: int) -> Cells:
     close = tape.close.tolist()
     held: dict[int, tuple[int, int]] = {}
     cells: Cells = []
@@ -184,7 +186,7 @@ def weekday(day: int) -> int:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).isoweekday()
 
 
-def funding_reversion(tape: Tape, tradable: Flags, rarity: float, excess_apr: float) -> Cells:
+def funding_reversion(tape: MarketTape, tradable: Flags, rarity: float, excess_apr: float) -> Cells:
     funding = columns(tape.funding.tolist(), len(tape.coins))
     ranks = [[ranked(paid, day) for day in range(len(paid))] for paid in funding]
     held = []
@@ -221,7 +223,7 @@ def ranked(paid: Sequence[float], day: int) -> float | None:
     return statistics.fmean(50.0 if by == paid[day] else 100.0 * (by < paid[day]) for by in known)
 
 
-RULES: Mapping[str, Callable[[Tape, Flags, Mapping[str, float]], Cells]] = {
+RULES: Mapping[str, Callable[[MarketTape, Flags, Mapping[str, float]], Cells]] = {
     "trend-following": lambda tape, flags, by: trend_following(tape, flags, int(by["period"]), by["multiplier"]),
     "cross-sectional-momentum": lambda tape, flags, by: momentum(tape, flags, int(by["lookback"]), int(by["top"])),
     "funding-reversion": lambda tape, flags, by: funding_reversion(tape, flags, by["rarity"], by["excess_apr"]),

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
 from service.analytics.backtest.universe import tradable
 from service.analytics.bars import Flags
 from service.clock import DAY_MS
@@ -19,7 +19,7 @@ RESTING = 24 * 0.0000125
 SIZE = 5
 
 
-class Told(Tape):
+class Told(MarketTape):
     """A tape that a failing example shows by its shape: its tables fill pages."""
 
     __slots__ = ()
@@ -29,7 +29,7 @@ class Told(Tape):
 
 
 @st.composite
-def tapes(draw: st.DrawFn, days: int = 170) -> Tape:
+def tapes(draw: st.DrawFn, days: int = 170) -> MarketTape:
     """Random walks whose drift, size and crowd change; the first day falls on any weekday."""
     dice = random.Random(draw(st.integers(0, 100_000)))  # noqa: S311 - prices, not secrets
     first = 20_000 + draw(st.integers(0, 6))
@@ -44,7 +44,7 @@ def tapes(draw: st.DrawFn, days: int = 170) -> Tape:
     for coin, day in draw(st.lists(st.tuples(st.sampled_from(COINS), st.integers(0, days)), max_size=8)):
         bars[coin] = [bar for bar in bars[coin] if bar.day != first + day]
         paid.get(coin, {}).pop(first + day, None)
-    return Told(*lay(bars, paid))
+    return Told(*build_tape(bars, paid))
 
 
 def walk(dice: random.Random, days: range) -> list[DayBar]:
@@ -70,7 +70,7 @@ def crowd(dice: random.Random, days: range) -> dict[int, float]:
 
 
 @cache
-def recorded() -> tuple[Tape, Flags]:
+def recorded() -> tuple[MarketTape, Flags]:
     """The recordings, and a universe of the forty largest."""
     bars = {
         coin: [
@@ -84,11 +84,13 @@ def recorded() -> tuple[Tape, Flags]:
             by_day = paid.setdefault(coin, {})
             day = payment["time"] // DAY_MS
             by_day[day] = by_day.get(day, 0.0) + float(payment["fundingRate"])
-    tape = lay(bars, paid)
+    tape = build_tape(bars, paid)
     return tape, tradable(tape, 40)
 
 
-def forged(tape: Tape, rows: int) -> Tape:
+def forged(tape: MarketTape, rows: int) -> MarketTape:
     """The same tape with another future: all that was known before `rows` stays, the rest is moved and mixed."""
     tables = [tape.open, tape.high, tape.low, tape.close, tape.volume, tape.funding]
-    return Tape(tape.coins, tape.first_day, *(np.concatenate([t[:rows], 3 * t[rows:][::-1, ::-1]]) for t in tables))
+    return MarketTape(
+        tape.coins, tape.first_day, *(np.concatenate([t[:rows], 3 * t[rows:][::-1, ::-1]]) for t in tables)
+    )

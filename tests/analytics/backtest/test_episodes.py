@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.episodes import follow
-from service.analytics.backtest.plan import NO_REASON, REASONS
+from service.analytics.backtest.plan import NO_REASON, REASONS, hold_triggered
 from tests.analytics.backtest import independent
 
 ROWS = 25
@@ -25,7 +24,7 @@ def followed(
     """One coin's days as `(side, reason)`."""
     rows = len(triggers)
     never = np.zeros((rows, 1), np.bool_)
-    side, reason = follow(
+    side, reason = hold_triggered(
         np.array(triggers, np.int8).reshape(-1, 1),
         (
             never if longs_go is None else np.array(longs_go, np.bool_)[:, None],

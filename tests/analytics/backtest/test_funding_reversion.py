@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from service.analytics.backtest.funding_reversion import STRATEGY, plan
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.tape import DayBar, lay
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
+from service.analytics.backtest.tape import DayBar, build_tape
 from service.analytics.backtest.universe import tradable
 from tests.analytics.backtest.independent import ranked
 
@@ -20,23 +20,23 @@ def daily(apr: float) -> float:
     return apr / 36_500
 
 
-def held(*aprs: Sequence[float], before: Sequence[float] = (RESTING, 9.0) * 35) -> Plan:
+def held(*aprs: Sequence[float], before: Sequence[float] = (RESTING, 9.0) * 35) -> TradingPlan:
     """The plan for coins that pay this on the days after the seventieth, in percent a year, and rested before."""
     paid, bars = {}, {}
     for coin, own in enumerate(aprs):
         year = [*before, *own]
         bars[f"C{coin}"] = [DayBar(day, 1, 1, 1, 1, 5) for day in range(len(year))]
         paid[f"C{coin}"] = {day: daily(apr) for day, apr in enumerate(year)}
-    tape = lay(bars, paid)
+    tape = build_tape(bars, paid)
     return plan(tape, tradable(tape, 9), RARE)
 
 
-def sides(told: Plan) -> list[int]:
+def sides(told: TradingPlan) -> list[int]:
     assert not told.side[:70, 0].any()
     return [int(side) for side in told.side[70:, 0]]
 
 
-def reasons(told: Plan) -> dict[int, str]:
+def reasons(told: TradingPlan) -> dict[int, str]:
     return {int(row) - 70: REASONS[told.reason[row, 0]] for row in np.flatnonzero(told.reason[:, 0] != NO_REASON)}
 
 
@@ -111,7 +111,7 @@ def test_on_a_day_without_any_record_those_who_are_held_share_the_capital() -> N
 
 
 def test_a_coin_whose_funding_was_never_recorded_is_never_traded() -> None:
-    tape = lay({"BTC": [DayBar(day, 1, 1, 1, 1, 5) for day in range(90)]}, {})
+    tape = build_tape({"BTC": [DayBar(day, 1, 1, 1, 1, 5) for day in range(90)]}, {})
     assert not plan(tape, tradable(tape, 1), RARE).side.any()
 
 

@@ -7,27 +7,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.charges import fill_costs
+from service.analytics.backtest.book import BacktestBook
 from service.analytics.backtest.inspection import (
-    edge,
-    fingerprint,
+    accounting_error,
+    count_misfilled,
+    digest_tape,
     first_difference,
-    foreseeing,
     held_over,
-    misfilled,
+    plan_a_day_early,
     rows_of,
-    unaccounted,
+    surrogate_edge,
 )
-from service.analytics.backtest.plan import NO_REASON, Plan
+from service.analytics.backtest.plan import NO_REASON, TradingPlan
 from service.analytics.backtest.simulation import simulate
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
+from service.analytics.backtest.universe import fill_costs
 from tests.walkforward.leaks import market, strategy, trailing
 
 BEGIN, END = 100, 250
 
 
-def made(seed: int = 1, end: int = END) -> tuple[Tape, Plan, Book]:
+def made(seed: int = 1, end: int = END) -> tuple[MarketTape, TradingPlan, BacktestBook]:
     tape = market(seed)
     of = strategy(trailing)
     plan = of.plan(tape, ~np.isnan(tape.close), of.grid[0])
@@ -45,13 +45,13 @@ def test_a_tape_is_known_by_all_it_holds() -> None:
         tape.until(319),
         tape._replace(high=tape.low, low=tape.high),
     ]
-    assert fingerprint(tape) == fingerprint(tape._replace(open=np.array(tape.open, order="F")))
-    assert len({fingerprint(one) for one in [tape, *forged]}) == 6
+    assert digest_tape(tape) == digest_tape(tape._replace(open=np.array(tape.open, order="F")))
+    assert len({digest_tape(one) for one in [tape, *forged]}) == 6
 
 
 def test_a_tape_has_the_same_fingerprint_whatever_its_unknowns_are_made_of() -> None:
     tape = market()
-    assert fingerprint(tape) == fingerprint(
+    assert digest_tape(tape) == digest_tape(
         tape._replace(funding=np.where(np.isnan(tape.funding), -np.nan, tape.funding))
     )
 
@@ -62,7 +62,7 @@ def test_rows_of_spans_and_the_days_that_they_are_held_over() -> None:
     assert held_over(rows).nonzero()[0].tolist() == [1, 2, 6, 7]
 
 
-@pytest.mark.parametrize("field", Plan._fields)
+@pytest.mark.parametrize("field", TradingPlan._fields)
 @pytest.mark.parametrize("row", [0, 57, 99])
 def test_a_plan_that_differs_in_anything_differs(field: str, row: int) -> None:
     _, plan, _ = made()
@@ -83,7 +83,7 @@ def test_a_plan_that_forgets_a_price_differs() -> None:
 
 def test_who_foresees_wants_today_what_the_plan_wants_tomorrow() -> None:
     _, plan, _ = made()
-    ahead = foreseeing(plan)
+    ahead = plan_a_day_early(plan)
     assert np.array_equal(ahead.side[:-1], plan.side[1:])
     assert np.array_equal(ahead.weight[:-1], plan.weight[1:])
     assert np.array_equal(ahead.reason[:-1], plan.reason[1:])
@@ -92,24 +92,24 @@ def test_who_foresees_wants_today_what_the_plan_wants_tomorrow() -> None:
 
 
 def test_an_edge_is_told_in_standard_errors_and_a_year() -> None:
-    found = edge([np.array([0.01, 0.0, -0.01]), np.array([0.01])])
+    found = surrogate_edge([np.array([0.01, 0.0, -0.01]), np.array([0.01])])
     assert found.errors == pytest.approx(1 / np.sqrt(3))
     assert found.yearly_pct == pytest.approx(0.01 / 4 * 365 * 100)
     assert found.days == 3
 
 
 def test_where_nothing_was_held_there_is_no_edge() -> None:
-    assert edge([np.zeros(5)]) == (0.0, 0.0, 0)
-    assert edge([]) == (0.0, 0.0, 0)
+    assert surrogate_edge([np.zeros(5)]) == (0.0, 0.0, 0)
+    assert surrogate_edge([]) == (0.0, 0.0, 0)
 
 
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 1000), st.integers(BEGIN, 320))
 def test_every_book_of_the_simulation_is_that_of_its_plan(seed: int, end: int) -> None:
     tape, plan, book = made(seed, end)
-    assert misfilled(tape, plan, BEGIN, end, book) == 0
-    assert unaccounted(tape, book, fill_costs(tape)) < 1e-12
-    assert (unaccounted(tape, book, fill_costs(tape) * 1.01) > 1e-6) == bool(
+    assert count_misfilled(tape, plan, BEGIN, end, book) == 0
+    assert accounting_error(tape, book, fill_costs(tape)) < 1e-12
+    assert (accounting_error(tape, book, fill_costs(tape) * 1.01) > 1e-6) == bool(
         len(book.trades.coin) + len(book.open.coin)
     )
 
@@ -132,7 +132,7 @@ def test_a_trade_that_is_told_otherwise_than_it_was_made_is_found(column: str) -
     moved, grown = DOCTORED[column]
     values[at] += moved + values[at] * grown
     doctored = book._replace(trades=book.trades._replace(**{column: values}))
-    assert misfilled(tape, plan, BEGIN, 320, doctored) == 1
+    assert count_misfilled(tape, plan, BEGIN, 320, doctored) == 1
 
 
 @pytest.mark.parametrize("column", ["side", "entry", "entry_price"])
@@ -140,7 +140,7 @@ def test_a_position_that_is_told_otherwise_than_it_was_entered_is_found(column: 
     tape, plan, book = made(end=320)
     values = getattr(book.open, column).copy()
     values[0] = -values[0]
-    assert misfilled(tape, plan, BEGIN, 320, book._replace(open=book.open._replace(**{column: values}))) == 1
+    assert count_misfilled(tape, plan, BEGIN, 320, book._replace(open=book.open._replace(**{column: values}))) == 1
 
 
 def test_a_trade_that_is_held_longer_than_the_plan_wants_is_found_whatever_its_price() -> None:
@@ -151,30 +151,32 @@ def test_a_trade_that_is_held_longer_than_the_plan_wants_is_found_whatever_its_p
     over[at] += 1
     price[at] = tape.open[over[at], 0]
     held_on = book._replace(trades=trades._replace(exit=over, exit_price=price))
-    assert misfilled(tape, plan, BEGIN, 320, held_on) == 1
+    assert count_misfilled(tape, plan, BEGIN, 320, held_on) == 1
 
 
 def test_a_position_decided_before_the_fold_is_found() -> None:
     tape, plan, _ = made()
     early = simulate(tape, plan, BEGIN - 1, END, fill_costs(tape))
     at_once = np.count_nonzero(early.trades.entry == BEGIN)
-    assert misfilled(tape, plan, BEGIN, END, early) == at_once > 0
+    assert count_misfilled(tape, plan, BEGIN, END, early) == at_once > 0
 
 
 def test_a_delisted_coin_is_left_at_its_last_close_and_nowhere_else() -> None:
     tape, plan, _ = made()
     everyone = plan._replace(side=np.ones_like(plan.side), weight=np.full_like(plan.weight, 0.1))
     book = simulate(tape, everyone, BEGIN, 320, fill_costs(tape))
-    assert misfilled(tape, everyone, BEGIN, 320, book) == 0
+    assert count_misfilled(tape, everyone, BEGIN, 320, book) == 0
     at = book.trades.coin.tolist().index(3)
     assert book.trades.exit_price[at] == tape.close[259, 3]
     price = book.trades.exit_price.copy()
     price[at] = tape.open[259, 3]
-    assert misfilled(tape, everyone, BEGIN, 320, book._replace(trades=book.trades._replace(exit_price=price))) == 1
+    assert (
+        count_misfilled(tape, everyone, BEGIN, 320, book._replace(trades=book.trades._replace(exit_price=price))) == 1
+    )
 
 
 def test_days_that_no_position_brought_are_found() -> None:
     tape, _, book = made()
     price = book.price.copy()
     price[40] += 0.001
-    assert unaccounted(tape, book._replace(price=price), fill_costs(tape)) == pytest.approx(0.001)
+    assert accounting_error(tape, book._replace(price=price), fill_costs(tape)) == pytest.approx(0.001)

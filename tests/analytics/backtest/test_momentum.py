@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from service.analytics.backtest.momentum import STRATEGY, plan
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
 from service.analytics.backtest.universe import tradable
 from tests.analytics.backtest.independent import weekday
 
@@ -16,13 +16,13 @@ ONE_A_SIDE = {"lookback": 14, "top": 1}
 SUNDAYS = [day for day in range(120) if day % 7 == 6]
 
 
-def market(prices: Mapping[str, Callable[[int], float]], days: int = 120, first: int = MONDAY) -> Tape:
-    return lay(
+def market(prices: Mapping[str, Callable[[int], float]], days: int = 120, first: int = MONDAY) -> MarketTape:
+    return build_tape(
         {coin: [DayBar(first + day, *(of(day),) * 4, 5) for day in range(days)] for coin, of in prices.items()}, {}
     )
 
 
-def held(tape: Tape, parameters: Mapping[str, float] = ONE_A_SIDE, size: int = 9) -> Plan:
+def held(tape: MarketTape, parameters: Mapping[str, float] = ONE_A_SIDE, size: int = 9) -> TradingPlan:
     return plan(tape, tradable(tape, size), parameters)
 
 
@@ -30,7 +30,7 @@ def growing(rate: float) -> Callable[[int], float]:
     return lambda day: 100 * (1 + rate) ** day
 
 
-def reasons(told: Plan, column: int) -> dict[int, str]:
+def reasons(told: TradingPlan, column: int) -> dict[int, str]:
     return {int(row): REASONS[told.reason[row, column]] for row in np.flatnonzero(told.reason[:, column] != NO_REASON)}
 
 
@@ -102,7 +102,7 @@ def test_of_equals_the_first_counts_as_the_stronger() -> None:
 def test_a_coin_without_a_bar_at_either_end_of_the_lookback_is_not_ranked() -> None:
     tape = market({"UP": growing(0.02), "FLAT": growing(0.0), "DOWN": growing(-0.02), "MISSED": growing(0.09)}, 80)
     for row in (61, 47):
-        gappy = Tape(tape.coins, tape.first_day, *(table.copy() for table in tape[2:]))
+        gappy = MarketTape(tape.coins, tape.first_day, *(table.copy() for table in tape[2:]))
         gappy.close[row, 2] = np.nan
         told = plan(gappy, tradable(tape, 9), ONE_A_SIDE)
         assert told.side[62].tolist() == [-1, 0, 0, 1]

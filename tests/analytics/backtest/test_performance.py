@@ -4,48 +4,48 @@ import numpy as np
 import pytest
 
 from service.analytics.backtest.performance import (
-    Days,
-    Trials,
-    hold,
-    one_after_another,
-    perform,
-    side_by_side,
-    tried,
+    ReturnDays,
+    TrialCount,
+    buy_and_hold,
+    combine_days,
+    concatenate_days,
+    count_trials,
+    measure_performance,
 )
-from service.analytics.backtest.tape import DayBar, lay
+from service.analytics.backtest.tape import DayBar, build_tape
 from tests.analytics.backtest.test_inspection import made
 
-TRIALS = Trials(162, 0.001)
+TRIALS = TrialCount(162, 0.001)
 
 
-def days(*net: float) -> Days:
+def days(*net: float) -> ReturnDays:
     record = np.array(net)
-    return Days(record, np.full(len(net), 0.5), np.full(len(net), 0.1))
+    return ReturnDays(record, np.full(len(net), 0.5), np.full(len(net), 0.1))
 
 
 def test_folds_make_one_record() -> None:
     _, _, book = made()
-    record = one_after_another([book, book])
+    record = concatenate_days([book, book])
     assert np.array_equal(record.net, np.tile(book.net, 2))
     assert np.array_equal(record.exposure, np.tile(book.exposure, 2))
     assert np.array_equal(record.turnover, np.tile(book.turnover, 2))
 
 
 def test_records_share_a_capital_and_what_is_left_over_stays_in_cash() -> None:
-    record = side_by_side([days(0.03, 0.0, -0.03), days(0.03, 0.06, 0.0)], 1 / 3, 3)
+    record = combine_days([days(0.03, 0.0, -0.03), days(0.03, 0.06, 0.0)], 1 / 3, 3)
     assert record.net == pytest.approx([0.02, 0.02, -0.01])
     assert record.exposure == pytest.approx([1 / 3] * 3)
     assert record.turnover == pytest.approx([0.2 / 3] * 3)
-    assert side_by_side([], 1 / 3, 2).net.tolist() == [0.0, 0.0]
+    assert combine_days([], 1 / 3, 2).net.tolist() == [0.0, 0.0]
 
 
 def test_every_trial_counts_but_only_those_that_traded_spread() -> None:
-    assert tried([0.25, None, 0.75]) == Trials(3, 0.125)
-    assert tried([None, 0.3]) == Trials(2, 0.0)
+    assert count_trials([0.25, None, 0.75]) == TrialCount(3, 0.125)
+    assert count_trials([None, 0.3]) == TrialCount(2, 0.0)
 
 
 def test_a_record_comes_to_figures_that_a_hand_comes_to() -> None:
-    found = perform(days(0.1, -0.2, 0.1, 0.05), TRIALS)
+    found = measure_performance(days(0.1, -0.2, 0.1, 0.05), TRIALS)
     assert found.return_pct == pytest.approx((1.1 * 0.8 * 1.1 * 1.05 - 1) * 100)
     assert found.max_drawdown_pct == pytest.approx(20)
     assert found.exposure == pytest.approx(0.5)
@@ -55,8 +55,8 @@ def test_a_record_comes_to_figures_that_a_hand_comes_to() -> None:
 
 
 def test_the_more_was_tried_the_less_a_record_proves() -> None:
-    record = Days(*(np.random.default_rng(2).normal(0.002, 0.02, (3, 500))))
-    few, many = perform(record, Trials(2, 0.001)), perform(record, TRIALS)
+    record = ReturnDays(*(np.random.default_rng(2).normal(0.002, 0.02, (3, 500))))
+    few, many = measure_performance(record, TrialCount(2, 0.001)), measure_performance(record, TRIALS)
     assert few.probabilistic is not None
     assert few.deflated is not None
     assert many.deflated is not None
@@ -65,13 +65,13 @@ def test_the_more_was_tried_the_less_a_record_proves() -> None:
 
 
 def test_a_record_in_which_nothing_happens_has_no_ratio() -> None:
-    found = perform(days(0, 0, 0, 0, 0), TRIALS)
+    found = measure_performance(days(0, 0, 0, 0, 0), TRIALS)
     assert (found.return_pct, found.max_drawdown_pct) == (0, 0)
     assert (found.sharpe, found.probabilistic, found.deflated) == (None, None, None)
 
 
 def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
-    tape = lay(
+    tape = build_tape(
         {
             "A": [DayBar(0, 9, 9, 9, 9, 1), DayBar(1, 10, 12, 10, 11, 1), DayBar(2, 11, 15, 11, 15, 1)],
             "B": [DayBar(0, 4, 4, 4, 4, 1), DayBar(1, 5, 5, 4, 4, 1)],
@@ -82,12 +82,12 @@ def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
     )
     universe = np.array([[True, True, False, True], [True] * 4, [True] * 4])
     # A: 10 → 11 → 15; B: 5 → 4, delisted, so 4; C is not in the universe, D cannot be bought.
-    assert np.cumprod(1 + hold(tape, universe, 1, np.zeros((3, 4)))) == pytest.approx(
+    assert np.cumprod(1 + buy_and_hold(tape, universe, 1, np.zeros((3, 4)))) == pytest.approx(
         [(1.1 + 0.8) / 2, (1.5 + 0.8) / 2]
     )
-    assert hold(tape, universe, 1, np.array([[0.001, 0.003, 0.1, 0.1]] * 3))[0] == pytest.approx(-0.05 - 0.002)
+    assert buy_and_hold(tape, universe, 1, np.array([[0.001, 0.003, 0.1, 0.1]] * 3))[0] == pytest.approx(-0.05 - 0.002)
 
 
 def test_where_there_is_nothing_to_buy_there_is_nothing_to_hold() -> None:
-    tape = lay({"A": [DayBar(day, 9, 9, 9, 9, 1) for day in range(4)]}, {})
-    assert hold(tape, np.zeros((4, 1), np.bool_), 2, np.zeros((4, 1))).tolist() == [0.0, 0.0]
+    tape = build_tape({"A": [DayBar(day, 9, 9, 9, 9, 1) for day in range(4)]}, {})
+    assert buy_and_hold(tape, np.zeros((4, 1), np.bool_), 2, np.zeros((4, 1))).tolist() == [0.0, 0.0]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan, Strategy
+from service.analytics.backtest.plan import NO_REASON, REASONS, Strategy, TradingPlan
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.tape import Tape, lay
+from service.analytics.backtest.tape import MarketTape, build_tape
 from service.analytics.backtest.universe import tradable
 from service.analytics.bars import Flags
 from service.wire.walkforward import Strategy as Name
@@ -32,12 +32,12 @@ def small_grid(strategy: Strategy) -> st.SearchStrategy[Mapping[str, float]]:
     return st.sampled_from(SMALL_GRID.get(strategy.name, list(strategy.grid)))
 
 
-def assert_same(ours: Plan, theirs: Plan) -> None:
+def assert_same(ours: TradingPlan, theirs: TradingPlan) -> None:
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(mine, other)
 
 
-def assert_as_read(tape: Tape, flags: Flags, strategy: Strategy, parameters: Mapping[str, float]) -> None:
+def assert_as_read(tape: MarketTape, flags: Flags, strategy: Strategy, parameters: Mapping[str, float]) -> None:
     ours = strategy.plan(tape, flags, parameters)
     cells = independent.RULES[strategy.name](tape, flags.tolist(), parameters)
     fields = np.array([[cell[:4] for cell in row] for row in cells], np.float64).reshape(*tape.close.shape, 4)
@@ -52,14 +52,16 @@ def assert_as_read(tape: Tape, flags: Flags, strategy: Strategy, parameters: Map
 @every_strategy
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), tape=tapes())
-def test_a_plan_is_that_of_a_slow_reading_of_its_rule(data: st.DataObject, tape: Tape, strategy: Strategy) -> None:
+def test_a_plan_is_that_of_a_slow_reading_of_its_rule(
+    data: st.DataObject, tape: MarketTape, strategy: Strategy
+) -> None:
     assert_as_read(tape, tradable(tape, SIZE), strategy, data.draw(small_grid(strategy)))
 
 
 @every_strategy
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), tape=tapes())
-def test_a_plan_never_depends_on_a_later_day(data: st.DataObject, tape: Tape, strategy: Strategy) -> None:
+def test_a_plan_never_depends_on_a_later_day(data: st.DataObject, tape: MarketTape, strategy: Strategy) -> None:
     parameters, rows = data.draw(small_grid(strategy)), data.draw(st.integers(0, len(tape.close)))
     known = strategy.plan(tape, tradable(tape, SIZE), parameters).until(rows)
     for other in (tape.until(rows), forged(tape, rows)):
@@ -69,13 +71,13 @@ def test_a_plan_never_depends_on_a_later_day(data: st.DataObject, tape: Tape, st
 @every_strategy
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), tape=tapes())
-def test_a_plan_keeps_what_every_plan_promises(data: st.DataObject, tape: Tape, strategy: Strategy) -> None:
+def test_a_plan_keeps_what_every_plan_promises(data: st.DataObject, tape: MarketTape, strategy: Strategy) -> None:
     flags = tradable(tape, SIZE)
     plan = strategy.plan(tape, flags, data.draw(small_grid(strategy)))
     assert_sound(plan, flags, strategy)
 
 
-def assert_sound(plan: Plan, flags: Flags, strategy: Strategy) -> None:
+def assert_sound(plan: TradingPlan, flags: Flags, strategy: Strategy) -> None:
     wanted = plan.side != 0
     assert plan.side.dtype == plan.reason.dtype == np.int8
     assert not (wanted & ~flags).any()
@@ -94,7 +96,7 @@ def assert_sound(plan: Plan, flags: Flags, strategy: Strategy) -> None:
 
 @every_strategy
 def test_a_tape_without_days_has_a_plan_without_days(strategy: Strategy) -> None:
-    nothing = lay({}, {})
+    nothing = build_tape({}, {})
     for parameters in strategy.grid:
         plan = strategy.plan(nothing, tradable(nothing, SIZE), parameters)
         assert [table.shape for table in plan] == [(0, 0)] * 5

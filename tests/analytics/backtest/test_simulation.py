@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from service.analytics.backtest import simulation
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 
 FREE = 0.0
@@ -20,29 +20,29 @@ def column(values: Sequence[float | None]) -> Floats:
     return np.array([[NAN if value is None else value] for value in values])
 
 
-def market(opens: Sequence[float | None], funding: Sequence[float | None] | float = 0.0) -> Tape:
+def market(opens: Sequence[float | None], funding: Sequence[float | None] | float = 0.0) -> MarketTape:
     """One coin; every close is 1 % over its open. None: no bar that day."""
     rates = [funding] * len(opens) if isinstance(funding, float) else funding
     laid = column(opens)
-    return Tape(("BTC",), 0, laid, laid * 1.02, laid, laid * 1.01, laid, column(rates))
+    return MarketTape(("BTC",), 0, laid, laid * 1.02, laid, laid * 1.01, laid, column(rates))
 
 
-def wanting(*sides: int, reason: int = TURNED, weight: float = 1.0) -> Plan:
+def wanting(*sides: int, reason: int = TURNED, weight: float = 1.0) -> TradingPlan:
     side = np.array(sides, np.int8)[:, None]
     left = np.append(False, (side[:-1, 0] != 0) & (side[1:, 0] != side[:-1, 0]))[:, None]
     same = np.full(side.shape, weight)
     score, stop = side.astype(np.float64) * 2, np.arange(0.5, len(sides))[:, None]
-    return Plan(side, same, score, stop, np.where(left, reason, NO_REASON).astype(np.int8))
+    return TradingPlan(side, same, score, stop, np.where(left, reason, NO_REASON).astype(np.int8))
 
 
 def simulate(
-    tape: Tape, plan: Plan, start: int, end: int, share: float = 0.000_95, allowed: Flags | None = None
-) -> Book:
+    tape: MarketTape, plan: TradingPlan, start: int, end: int, share: float = 0.000_95, allowed: Flags | None = None
+) -> BacktestBook:
     """Trade where every fill costs the same share of its notional."""
     return simulation.simulate(tape, plan, start, end, np.full(tape.open.shape, share), allowed)
 
 
-def endings(book: Book) -> list[tuple[int, int, int, float, float, str]]:
+def endings(book: BacktestBook) -> list[tuple[int, int, int, float, float, str]]:
     trades = book.trades
     return [
         (side, entry, over, bought, sold, REASONS[reason])
@@ -58,7 +58,7 @@ def endings(book: Book) -> list[tuple[int, int, int, float, float, str]]:
     ]
 
 
-def decisions(book: Book) -> list[tuple[int, int, float | None]]:
+def decisions(book: BacktestBook) -> list[tuple[int, int, float | None]]:
     rows, sides, prices = book.signals.row.tolist(), book.signals.side.tolist(), book.signals.entry_price.tolist()
     return [
         (row, side, None if price != price else price)  # noqa: PLR0124 - NaN
@@ -251,15 +251,17 @@ def test_positions_come_in_the_order_of_their_entries_and_then_of_their_coins() 
     opens = np.ones((5, 3))
     side = np.array([[0, 1, 0], [1, 1, -1], [1, 0, 0], [0, 0, 0], [0, 0, 0]], np.int8)
     flat = np.zeros((5, 3))
-    tape = Tape(("A", "B", "C"), 0, opens, opens, opens, opens, opens, flat)
-    book = simulate(tape, Plan(side, flat + 0.1, flat, flat, flat.astype(np.int8)), 0, 5)
+    tape = MarketTape(("A", "B", "C"), 0, opens, opens, opens, opens, opens, flat)
+    book = simulate(tape, TradingPlan(side, flat + 0.1, flat, flat, flat.astype(np.int8)), 0, 5)
     assert [*zip(book.trades.entry.tolist(), book.trades.coin.tolist(), strict=True)] == [(1, 1), (2, 0), (2, 2)]
     assert [*zip(book.signals.row.tolist(), book.signals.coin.tolist(), strict=True)] == [(0, 1), (1, 0), (1, 2)]
 
 
 def test_a_tape_without_rows_or_coins_has_empty_books() -> None:
     none = np.zeros((0, 0))
-    book = simulate(Tape((), 0, *[none] * 6), Plan(none.astype(np.int8), none, none, none, none.astype(np.int8)), 0, 0)
+    book = simulate(
+        MarketTape((), 0, *[none] * 6), TradingPlan(none.astype(np.int8), none, none, none, none.astype(np.int8)), 0, 0
+    )
     assert (len(book.net), book.position_days, len(book.signals.row)) == (0, 0, 0)
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.book import Book
-from service.analytics.backtest.plan import REASONS, Plan
+from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.plan import REASONS, TradingPlan
 from service.analytics.backtest.simulation import simulate
-from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 from tests.analytics.backtest import accountant
 from tests.analytics.backtest.accountant import Accounts, account
@@ -24,7 +24,7 @@ RATES = (None, 0.0, 0.0003, 0.012, -0.004)
 
 
 @st.composite
-def markets(draw: st.DrawFn) -> Tape:
+def markets(draw: st.DrawFn) -> MarketTape:
     days, coins = draw(st.integers(1, 9)), draw(st.integers(1, 3))
     table = st.lists(st.lists(st.sampled_from(PRICES), min_size=coins, max_size=coins), min_size=days, max_size=days)
     opens, closes = np.array(draw(table)), np.array(draw(table))
@@ -34,18 +34,20 @@ def markets(draw: st.DrawFn) -> Tape:
     rates = st.lists(st.sampled_from(RATES), min_size=days * coins, max_size=days * coins)
     funding = np.array(draw(rates), dtype=np.float64).reshape(days, coins)
     names = tuple("ABC"[:coins])
-    return Tape(names, 0, opens, np.fmax(opens, closes), np.fmin(opens, closes), closes, np.ones_like(opens), funding)
+    return MarketTape(
+        names, 0, opens, np.fmax(opens, closes), np.fmin(opens, closes), closes, np.ones_like(opens), funding
+    )
 
 
 @st.composite
-def plans(draw: st.DrawFn, tape: Tape) -> Plan:
+def plans(draw: st.DrawFn, tape: MarketTape) -> TradingPlan:
     days, coins = tape.open.shape
 
     def table(values: st.SearchStrategy[float]) -> Floats:
         drawn = draw(st.lists(values, min_size=days * coins, max_size=days * coins))
         return np.array(drawn, dtype=np.float64).reshape(days, coins)
 
-    return Plan(
+    return TradingPlan(
         side=table(st.sampled_from((0, 1, 1, -1))).astype(np.int8),
         weight=table(st.sampled_from((0.0, 0.1, 1 / 3, 1.0))),
         score=table(st.sampled_from((1.5, -2.0))),
@@ -55,7 +57,7 @@ def plans(draw: st.DrawFn, tape: Tape) -> Plan:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Tape, Plan, int, int, Flags]:
+def cases(draw: st.DrawFn) -> tuple[MarketTape, TradingPlan, int, int, Flags]:
     tape = draw(markets())
     days = len(tape.open)
     start = draw(st.integers(0, days))
@@ -64,14 +66,14 @@ def cases(draw: st.DrawFn) -> tuple[Tape, Plan, int, int, Flags]:
     return tape, draw(plans(tape)), start, end, np.array(allowed)
 
 
-def costs_of(tape: Tape) -> Floats:
+def costs_of(tape: MarketTape) -> Floats:
     """Another cost on every day and of every coin."""
     rows, coins = tape.open.shape
     costs: Floats = np.asarray(0.0004 + 0.0001 * ((7 * np.arange(rows)[:, None] + 3 * np.arange(coins)) % 11))
     return costs
 
 
-def agree(tape: Tape, book: Book, accounts: Accounts, start: int, end: int) -> None:
+def agree(tape: MarketTape, book: BacktestBook, accounts: Accounts, start: int, end: int) -> None:
     columns = [column.tolist() for column in book.trades]
     made = list(zip(*columns, strict=True))
     assert [trade[:4] for trade in made] == [trade[:4] for trade in accounts.trades]
@@ -91,7 +93,7 @@ def agree(tape: Tape, book: Book, accounts: Accounts, start: int, end: int) -> N
     assert (book.position_days, book.known_days) == (accounts.position_days, accounts.known_days)
 
 
-def agree_on_what_is_open(tape: Tape, book: Book, accounts: Accounts) -> None:
+def agree_on_what_is_open(tape: MarketTape, book: BacktestBook, accounts: Accounts) -> None:
     kept = book.open
     assert [*zip(kept.coin.tolist(), kept.side.tolist(), kept.entry.tolist(), kept.days.tolist(), strict=True)] == [
         (held.coin, held.side, held.entry, held.days) for held in accounts.open
@@ -113,7 +115,7 @@ def agree_on_what_is_open(tape: Tape, book: Book, accounts: Accounts) -> None:
 
 @given(cases())
 @settings(max_examples=300)
-def test_the_books_say_what_an_accountant_says(case: tuple[Tape, Plan, int, int, Flags]) -> None:
+def test_the_books_say_what_an_accountant_says(case: tuple[MarketTape, TradingPlan, int, int, Flags]) -> None:
     tape, plan, start, end, allowed = case
     book = simulate(tape, plan, start, end, costs_of(tape), allowed)
     agree(tape, book, account(tape, plan, start, end, costs_of(tape), allowed.tolist()), start, end)
@@ -124,7 +126,9 @@ def test_the_accountant_counts_in_the_reasons_of_the_wire() -> None:
 
 
 @given(cases())
-def test_what_has_been_booked_does_not_depend_on_what_comes_later(case: tuple[Tape, Plan, int, int, Flags]) -> None:
+def test_what_has_been_booked_does_not_depend_on_what_comes_later(
+    case: tuple[MarketTape, TradingPlan, int, int, Flags],
+) -> None:
     tape, plan, start, end, allowed = case
     whole = simulate(tape, plan, start, len(tape.open), costs_of(tape), allowed)
     known = simulate(tape.until(end), plan.until(end), start, end, costs_of(tape)[:end], allowed[:end])
@@ -139,7 +143,9 @@ def test_what_has_been_booked_does_not_depend_on_what_comes_later(case: tuple[Ta
 
 
 @given(cases())
-def test_the_days_of_all_positions_add_up_to_their_returns(case: tuple[Tape, Plan, int, int, Flags]) -> None:
+def test_the_days_of_all_positions_add_up_to_their_returns(
+    case: tuple[MarketTape, TradingPlan, int, int, Flags],
+) -> None:
     book = simulate(*case[:4], costs_of(case[0]), case[4])
     ended = float(book.trades.weight @ book.trades.return_pct)
     held = float(book.open.weight @ (book.open.price_pct + book.open.funding_pct - book.open.cost_pct))
@@ -157,7 +163,7 @@ def test_the_books_of_a_real_quarter_say_what_an_accountant_says() -> None:
     days, coins = tape.open.shape
     moody = dice.integers(-1, 2, (-(-days // 5), coins)).repeat(5, axis=0)[:days].astype(np.int8)
     reason = dice.integers(0, 6, (days, coins)).astype(np.int8)
-    plan = Plan(moody, np.full((days, coins), 1 / coins), moody.astype(np.float64), tape.low, reason)
+    plan = TradingPlan(moody, np.full((days, coins), 1 / coins), moody.astype(np.float64), tape.low, reason)
     for start, end in ((days - 300, days - 255), (days - 40, days)):
         book = simulate(tape, plan, start, end, costs_of(tape))
         assert len(book.trades.coin) > 100

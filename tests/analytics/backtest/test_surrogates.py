@@ -9,15 +9,15 @@ from service.analytics.backtest import surrogates
 from service.analytics.backtest.plan import Strategy
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.surrogates import FURTHEST, surrogate
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.surrogates import FURTHEST, sign_flip_tape
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
 from service.analytics.backtest.universe import tradable
 from service.analytics.bars import Floats
 from tests.analytics.backtest.tapes import tapes
 from tests.walkforward.leaks import DAYS, market
 
 
-def moves(tape: Tape) -> Floats:
+def moves(tape: MarketTape) -> Floats:
     """What each coin does from one open to that of its next bar."""
     out = np.full(tape.open.shape, np.nan)
     for column in range(tape.open.shape[1]):
@@ -28,8 +28,8 @@ def moves(tape: Tape) -> Floats:
 
 @settings(max_examples=20, deadline=None)
 @given(tapes(), st.integers(0, 2**64 - 1))
-def test_a_day_of_a_surrogate_is_the_recorded_one_or_its_mirror_for_all_coins(tape: Tape, seed: int) -> None:
-    turned = surrogate(tape, seed)
+def test_a_day_of_a_surrogate_is_the_recorded_one_or_its_mirror_for_all_coins(tape: MarketTape, seed: int) -> None:
+    turned = sign_flip_tape(tape, seed)
     before, after = moves(tape), moves(turned)
     known = ~np.isnan(before)
     assert np.array_equal(known, ~np.isnan(after))
@@ -42,8 +42,8 @@ def test_a_day_of_a_surrogate_is_the_recorded_one_or_its_mirror_for_all_coins(ta
 
 @settings(max_examples=20, deadline=None)
 @given(tapes(), st.integers(0, 2**64 - 1))
-def test_a_surrogate_has_the_bars_funding_and_dollar_volumes_of_its_market(tape: Tape, seed: int) -> None:
-    turned = surrogate(tape, seed)
+def test_a_surrogate_has_the_bars_funding_and_dollar_volumes_of_its_market(tape: MarketTape, seed: int) -> None:
+    turned = sign_flip_tape(tape, seed)
     for one, other in zip(tape[2:], turned[2:], strict=True):
         assert np.array_equal(np.isnan(one), np.isnan(other))
     assert np.array_equal(tape.funding, turned.funding, equal_nan=True)
@@ -57,22 +57,22 @@ def test_a_surrogate_has_the_bars_funding_and_dollar_volumes_of_its_market(tape:
 
 @settings(max_examples=10, deadline=None)
 @given(tapes(), st.integers(0, 2**32), st.integers(1, 160))
-def test_what_a_surrogate_shows_of_a_day_does_not_depend_on_later_ones(tape: Tape, seed: int, rows: int) -> None:
-    for one, other in zip(surrogate(tape, seed)[2:], surrogate(tape.until(rows), seed)[2:], strict=True):
+def test_what_a_surrogate_shows_of_a_day_does_not_depend_on_later_ones(tape: MarketTape, seed: int, rows: int) -> None:
+    for one, other in zip(sign_flip_tape(tape, seed)[2:], sign_flip_tape(tape.until(rows), seed)[2:], strict=True):
         assert np.array_equal(one[:rows], other, equal_nan=True)
 
 
 def test_over_both_throws_the_mean_move_is_zero_also_of_a_coin_that_doubles() -> None:
     bars = [DayBar(0, 10, 45, 9, 40, 5), DayBar(1, 44, 50, 40, 44, 5), DayBar(2, 22, 23, 21, 22, 5)]
-    tape = lay({"A": bars}, {})
-    seen = {tuple(moves(surrogate(tape, seed))[:2, 0].round(9)) for seed in range(40)}
+    tape = build_tape({"A": bars}, {})
+    seen = {tuple(moves(sign_flip_tape(tape, seed))[:2, 0].round(9)) for seed in range(40)}
     assert seen == {(first, second) for first in (FURTHEST, -FURTHEST) for second in (0.5, -0.5)}
 
 
 def test_the_throws_of_a_seed_are_these_on_every_machine() -> None:
     bars = [DayBar(day, 100 + day % 2, 102, 99, 100 + (day + 1) % 2, 5) for day in range(17)]
-    turned = surrogate(lay({"A": bars}, {}), 42)
-    recorded = lay({"A": bars}, {})
+    turned = sign_flip_tape(build_tape({"A": bars}, {}), 42)
+    recorded = build_tape({"A": bars}, {})
     raw = np.random.PCG64(42).random_raw(16)  # a stream that numpy promises to keep
     kept = np.sign(moves(turned)[:16, 0]) == np.sign(moves(recorded)[:16, 0])
     assert kept.tolist() == [bool(word >> np.uint64(63)) for word in raw]
@@ -88,7 +88,7 @@ def test_what_a_day_brings_is_turned_over_with_its_toss_whatever_was_decided_bef
 
     def brought(signs: Floats) -> Floats:
         monkeypatch.setattr(surrogates, "_signs", lambda days, _seed: signs[:days])
-        tape = surrogate(recorded, 0)
+        tape = sign_flip_tape(recorded, 0)
         return simulate(
             tape, strategy.plan(tape, universe, strategy.grid[0]), 100, DAYS, np.zeros_like(tape.open)
         ).price

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.tape import DayBar, lay, lay_packed
+from service.analytics.backtest.tape import DayBar, build_tape, build_tape_from_packed
 from service.clock import DAY_MS
 
 DAY = 20_000
@@ -30,7 +30,7 @@ def test_every_bar_and_payment_stands_on_its_day_and_nothing_else_does(
     }
     for made in bars.values():
         dice.shuffle(made)
-    tape = lay(bars, {coin: {DAY + day: by for day, by in of.items()} for coin, of in paid.items()})
+    tape = build_tape(bars, {coin: {DAY + day: by for day, by in of.items()} for coin, of in paid.items()})
     all_days = {bar.day for made in bars.values() for bar in made}
     assert tape.coins == tuple(sorted(coin for coin, made in bars.items() if made))
     assert tape.close.shape == ((max(all_days) - min(all_days) + 1) if all_days else 0, len(tape.coins))
@@ -50,7 +50,9 @@ def test_every_bar_and_payment_stands_on_its_day_and_nothing_else_does(
 
 
 def test_the_first_days_of_a_tape_keep_its_coins_and_forget_the_rest() -> None:
-    tape = lay({"BTC": [BAR, BAR._replace(day=DAY + 2)], "NEW": [BAR._replace(day=DAY + 1)]}, {"BTC": {DAY + 1: 0.1}})
+    tape = build_tape(
+        {"BTC": [BAR, BAR._replace(day=DAY + 2)], "NEW": [BAR._replace(day=DAY + 1)]}, {"BTC": {DAY + 1: 0.1}}
+    )
     young = tape.until(1)
     assert (young.coins, young.first_day) == (("BTC", "NEW"), DAY)
     for table, whole in zip(young[2:], tape[2:], strict=True):
@@ -72,22 +74,22 @@ def test_the_first_days_of_a_tape_keep_its_coins_and_forget_the_rest() -> None:
 )
 def test_a_bar_with_an_impossible_number_is_refused(broken: DayBar) -> None:
     with pytest.raises(ValueError, match="a price that is not positive, or a number that is not finite"):
-        lay({"BTC": [BAR._replace(day=DAY - 1), broken]}, {})
+        build_tape({"BTC": [BAR._replace(day=DAY - 1), broken]}, {})
 
 
 def test_a_bar_without_volume_is_a_bar() -> None:
-    assert lay({"BTC": [BAR._replace(volume=0.0)]}, {}).volume.tolist() == [[0.0]]
+    assert build_tape({"BTC": [BAR._replace(volume=0.0)]}, {}).volume.tolist() == [[0.0]]
 
 
 def test_two_bars_of_one_day_are_refused() -> None:
     with pytest.raises(ValueError, match="two bars of one day"):
-        lay({"BTC": [BAR, BAR._replace(close=11.5)]}, {})
-    assert lay({"BTC": [BAR], "ETH": [BAR]}, {}).close.tolist() == [[11.0, 11.0]]
+        build_tape({"BTC": [BAR, BAR._replace(close=11.5)]}, {})
+    assert build_tape({"BTC": [BAR], "ETH": [BAR]}, {}).close.tolist() == [[11.0, 11.0]]
 
 
 def test_a_payment_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ValueError, match="payment"):
-        lay({"BTC": [BAR]}, {"BTC": {DAY: math.inf}})
+        build_tape({"BTC": [BAR]}, {"BTC": {DAY: math.inf}})
 
 
 def test_packed_bars_up_to_a_day_are_laid_as_their_rows_are() -> None:
@@ -98,7 +100,7 @@ def test_packed_bars_up_to_a_day_are_laid_as_their_rows_are() -> None:
         for coin, rows in bars.items()
     }
     paid = {"ETH": {DAY: 0.001}}
-    expected, found = lay(bars, paid), lay_packed(packed, DAY + 2, paid)
+    expected, found = build_tape(bars, paid), build_tape_from_packed(packed, DAY + 2, paid)
     assert found[:2] == expected[:2]
     for one, other in zip(expected[2:], found[2:], strict=True):
         np.testing.assert_array_equal(one, other)

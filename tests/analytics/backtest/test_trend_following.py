@@ -9,12 +9,12 @@ import talib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.tape import DayBar, Tape, lay
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
+from service.analytics.backtest.tape import DayBar, MarketTape, build_tape
 from service.analytics.backtest.trend_following import GRID, STRATEGY, plan
 from service.analytics.backtest.universe import tradable
 from service.analytics.bars import Chart
-from service.analytics.supertrend import course_of
+from service.analytics.supertrend import supertrend
 from tests.analytics.backtest.independent import slow_supertrend
 from tests.analytics.backtest.tapes import recorded, walk
 from tests.market.recordings import needs_recordings
@@ -23,9 +23,9 @@ every_set = pytest.mark.parametrize("parameters", GRID, ids=["-".join(map(str, b
 FAST = {"period": 7, "multiplier": 2.0}
 
 
-def followed(closes: list[float], parameters: Mapping[str, float] = FAST) -> tuple[Plan, Tape]:
+def followed(closes: list[float], parameters: Mapping[str, float] = FAST) -> tuple[TradingPlan, MarketTape]:
     """The plan for one coin all of whose bars reach one dollar to either side of their close."""
-    tape = lay({"BTC": [DayBar(at, by, by + 1, by - 1, by, 5) for at, by in enumerate(closes)]}, {})
+    tape = build_tape({"BTC": [DayBar(at, by, by + 1, by - 1, by, 5) for at, by in enumerate(closes)]}, {})
     return plan(tape, tradable(tape, 1), parameters), tape
 
 
@@ -42,7 +42,7 @@ def test_any_series_has_the_line_and_direction_of_ta_lib_and_of_a_slow_computati
 def assert_published(bars: list[tuple[float, float, float]], parameters: Mapping[str, float]) -> None:
     period, multiplier = int(parameters["period"]), parameters["multiplier"]
     high, low, close = np.array(bars).T.copy()
-    ours = course_of(Chart(high[:, None], low[:, None], close[:, None]), period, multiplier)
+    ours = supertrend(Chart(high[:, None], low[:, None], close[:, None]), period=period, multiplier=multiplier)
     lines, directions = talib.SUPERTREND(high, low, close, timeperiod=period, multiplier=multiplier)
     np.testing.assert_allclose(ours.line[:, 0], lines, rtol=1e-9)
     np.testing.assert_array_equal(ours.direction[:, 0], directions)
@@ -81,7 +81,7 @@ def test_a_turn_is_followed_from_its_day_until_the_next_one() -> None:
 
 def test_a_series_that_has_never_turned_is_not_traded_though_it_counts_as_up() -> None:
     _, tape = followed([100.0 + day for day in range(90)])
-    assert (course_of(Chart(tape.high, tape.low, tape.close), 7, 2.0).direction[7:] == 1).all()
+    assert (supertrend(Chart(tape.high, tape.low, tape.close), period=7, multiplier=2.0).direction[7:] == 1).all()
     always = np.ones(tape.close.shape, np.bool_)
     assert not plan(tape, always, FAST).side.any()
 
@@ -101,7 +101,7 @@ def test_a_trend_that_goes_on_is_left_after_sixty_days_and_not_joined_again() ->
 def test_a_turn_across_days_without_bars_is_a_turn() -> None:
     bars = [DayBar(day, 100, 101, 99, 100, 5) for day in range(70)]
     bars += [DayBar(day, 90, 91, 89, 90, 5) for day in range(73, 76)]
-    tape = lay({"BTC": bars}, {})
+    tape = build_tape({"BTC": bars}, {})
     told = plan(tape, tradable(tape, 1), FAST)
     assert told.side[:, 0].tolist() == [0] * 73 + [-1] * 3
 
@@ -109,6 +109,6 @@ def test_a_turn_across_days_without_bars_is_a_turn() -> None:
 def test_the_capital_is_shared_among_all_coins_that_can_be_traded() -> None:
     bars = [DayBar(day, by, by + 1, by - 1, by, 5) for day, by in enumerate([100.0] * 70 + [90.0] * 9)]
     calm = [DayBar(day, 5, 6, 4, 5, 5) for day in range(79)]
-    tape = lay({"A": bars, "B": calm, "C": calm, "YOUNG": calm[30:]}, {})
+    tape = build_tape({"A": bars, "B": calm, "C": calm, "YOUNG": calm[30:]}, {})
     told = plan(tape, tradable(tape, 9), FAST)
     assert told.weight[70:].tolist() == [[pytest.approx(1 / 3), 0, 0, 0]] * 9

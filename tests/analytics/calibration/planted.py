@@ -3,7 +3,7 @@
 import numpy as np
 
 from service.analytics.calibration.fits import Floats
-from service.analytics.recomputed import Judged
+from service.analytics.recomputed import JudgedDays
 
 DAYS, COINS = 420, 24
 SCORES = np.arange(-2.0, 3.0)
@@ -11,7 +11,7 @@ STRENGTH = 0.06
 """By how much a point of the planted score raises the probability that a coin rises the next day."""
 
 
-def market(seed: int, strength: float = 0.0, days: int = DAYS, coins: int = COINS) -> tuple[Floats, Judged]:
+def market(seed: int, strength: float = 0.0, days: int = DAYS, coins: int = COINS) -> tuple[Floats, JudgedDays]:
     """Closes and scores: coins share half of their moves, scores last for days, as those of trends do.
 
     Args:
@@ -34,4 +34,4 @@ def market(seed: int, strength: float = 0.0, days: int = DAYS, coins: int = COIN
     closes = np.full((days, coins), 100.0)
     closes[1:] *= np.cumprod(1 + returns[:-1], axis=0)
     groups = np.array([score, dice.choice(SCORES, (days, coins))])
-    return closes, Judged(1, score, groups, np.zeros(score.shape, np.int8))
+    return closes, JudgedDays(1, score, groups, np.zeros(score.shape, np.int8))

@@ -15,7 +15,7 @@ from service.analytics.calibration.protocol import (
     run,
     split,
 )
-from service.analytics.recomputed import Judged
+from service.analytics.recomputed import JudgedDays
 from tests.analytics.calibration.planted import SCORES, STRENGTH, market
 
 
@@ -24,7 +24,7 @@ def planted() -> list[Trial]:
     return run(*_one(market(seed=1, strength=STRENGTH)))
 
 
-def _one(made: tuple[Floats, Judged]) -> tuple[Floats, list[Judged]]:
+def _one(made: tuple[Floats, JudgedDays]) -> tuple[Floats, list[JudgedDays]]:
     return made[0], [made[1]]
 
 

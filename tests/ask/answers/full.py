@@ -168,7 +168,7 @@ def world(answers: Mapping[str, Any] = ANSWERS, **changed: Mapping[str, Any]) ->
         "ETH": {"price": 3_811.27, "change_24h": -2.0, "change_7d": -1.0, "funding_apr": -6.22, "trend_daily": "DOWN",
                 "categories": ["Layer 1 (L1)", "Proof of Stake (PoS)"]},
         "SOL": {"price": 196.97, "change_24h": -5.81, "change_7d": 3.0, "funding_apr": -22.25, "trend_daily": "HODL"},
-        "KPEPE": {"price": 0.0123},
+        "PEPE": {"price": 0.0000123},
     }  # fmt: skip
     tools = [tool(id_, _PARAMETERS[id_], lambda _, answer=answer: answer) for id_, answer in answers.items()]  # type: ignore[misc]
     return World(tools, **{**usual, **changed})
@@ -184,6 +184,7 @@ _CARRY = Measure("carry", days(7), side="short")
 
 QUERIES: Mapping[str, Query] = {
     "value": of(coins("BTC"), PRICE),
+    "value_carry": of(coins("BTC"), Measure("carry", days(7), side="long", notional=5_000.0)),
     "values": of(coins("BTC"), PRICE, FUNDING),
     "each": of(coins("BTC", "ETH"), change(days(7))),
     "table": of(coins("BTC", "ETH")),

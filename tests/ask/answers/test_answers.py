@@ -9,11 +9,27 @@ import msgspec
 import pytest
 from jinja2 import Environment, nodes
 
-from service.ask.answers import write as writing
-from service.ask.answers.formats import cells, formatted
-from service.ask.answers.write import STYLES, bind, templates, write
+from service.ask import answers as writing
+from service.ask.answers import STYLES, bind, cells, formatted, templates, write
 from service.ask.planner.result import Result
-from service.ask.query import All, Check, Compare, Count, Exists, List, Measure, Query, Rank, Record, Route, Subject
+from service.ask.query import (
+    All,
+    Check,
+    Compare,
+    Count,
+    Exists,
+    Holding,
+    List,
+    Measure,
+    Query,
+    Rank,
+    Record,
+    Route,
+    Subject,
+    ValueOf,
+    When,
+    Why,
+)
 from service.ask.understanding import Refusal, Understanding
 from service.errors import ServiceError
 from service.wire.ask import Archetype
@@ -21,7 +37,7 @@ from tests.ask.answers.full import ANSWERS, QUERIES, REFUSED, world
 from tests.ask.planner.asked import ALL, FUNDING, PRICE, SERVICE, UP, change, coins, days, of, where
 from tests.ask.planner.world import CATEGORIES, COINS, World
 
-SOURCES = tomllib.loads((Path(writing.__file__).parent / "templates.toml").read_text("utf-8"))
+SOURCES = tomllib.loads(Path(writing.__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @pytest.fixture(autouse=True)
@@ -122,10 +138,10 @@ EXPECTED = {
     "value": "BTC's price is $118,234.",
     "each": "BTC's 7-day change is +3.00 %, ETH's is -1.00 %.",
     "winner": "BTC has the higher price: $118,234, a difference of $114,423.",
-    "tied": "They are tied: the 7-day change is +3.00 %.",
+    "tied": "BTC and SOL are tied: their 7-day change is +3.00 %.",
     "check": "Yes: BTC's daily trend is UP.",
     "checks": "No: BTC yes, ETH no.",
-    "nothing": "Nothing matches.",
+    "nothing": "No match for a price above 1,000,000,000 USD.",
     "convert": "2 BTC is worth 62.0447 ETH, that is $236,469.",
     "worth_one": "2 BTC is worth $236,469.",
     "account": "You have 3 of 5 questions left today, on the free tier.",
@@ -153,7 +169,7 @@ async def test_an_answer_ends_with_its_sources_and_how_it_was_read() -> None:
 async def test_several_queries_are_answered_in_order_with_one_line_of_sources() -> None:
     text = await answered(of(coins("ETH"), PRICE), QUERIES["since"])
     assert text.count("Sources:") == text.count("Read as:") == 1
-    assert text.index("ETH's price") < text.index("ETH: daily trend")
+    assert text.index("ETH's price") < text.index("ETH's daily trend")
     assert "Sources: /api/cli/coins, stored bars and states; as of 2025-07-25 00:00 UTC." in text
     assert "Read as: ETH, price; then ETH, since when daily trend." in text
 
@@ -210,14 +226,14 @@ async def test_personas_change_length_and_order_and_no_value() -> None:
 
 
 async def test_pepe_is_said_to_be_traded_by_the_thousand() -> None:
-    text = await answered(of(coins("KPEPE", per_coin=("KPEPE",)), PRICE))
+    text = await answered(of(coins("PEPE"), PRICE))
     assert text.startswith("PEPE's price is $0.0000123. PEPE is traded as kPEPE: values are per coin.")
 
 
 async def test_who_pays_stands_beside_the_figure_and_how_a_coin_is_traded_is_said_once() -> None:
-    pepe = coins("KPEPE", per_coin=("KPEPE",))
-    text = await answered(of(pepe, FUNDING), of(pepe, PRICE), over=world(KPEPE={"price": 1.0, "funding_apr": 10.0}))
-    assert text.startswith("PEPE's funding is +10.0 % a year. So longs pay shorts. PEPE is traded as kPEPE")
+    pepe = coins("PEPE")
+    text = await answered(of(pepe, FUNDING), of(pepe, PRICE), over=world(PEPE={"price": 1.0, "funding_apr": 10.0}))
+    assert text.startswith("PEPE's funding is +10.00 % a year. So longs pay shorts. PEPE is traded as kPEPE")
     assert text.count("traded as") == 1
 
 
@@ -238,12 +254,16 @@ async def test_of_two_things_one_is_higher_and_of_more_one_is_highest(
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    [(5, "5 coins match: BTC, C00, C01, C02, C03."), (6, "6 coins match: BTC, C00, C01 and 3 more.")],
+    [
+        (5, ": BTC, C00, C01, C02, C03."),
+        (6, ": BTC, C00, C01 and 3 more."),
+    ],
 )
 async def test_a_list_names_up_to_five_else_three_and_how_many_more(count: int, said: str) -> None:
     up = ("BTC", *COINS[: count - 1])
     market = world(**{one: {"trend_daily": "UP" if one in up else "DOWN"} for one in COINS})
-    assert (await answered(QUERIES["list"], over=market)).startswith(said)
+    text = await answered(QUERIES["list"], over=market)
+    assert text.startswith(f"{count} coins have a daily trend of UP{said}")
 
 
 async def test_a_measure_that_is_asked_for_and_tested_has_one_column() -> None:
@@ -272,6 +292,64 @@ async def test_whether_any_all_or_none_of_some_coins_are_so(
     assert text.startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("measure", "rate", "said"),
+    [
+        (Measure("carry", side="long"), 10.0, "A long in BTC pays 10.0 % a year in funding."),
+        (Measure("carry", side="short"), 10.0, "A short in BTC receives 10.0 % a year in funding."),
+        (
+            Measure("carry", side="short", notional=36_500.0),
+            -10.0,
+            "A short of 36,500 USD in BTC would pay $10 in funding over a day.",
+        ),
+        (
+            Measure("carry", days(10), side="long", notional=36_500.0),
+            -10.0,
+            "A long of 36,500 USD in BTC would receive $100 in funding over 10 days.",
+        ),
+    ],
+)
+async def test_a_side_pays_or_receives_funding(measure: Measure, rate: float, said: str) -> None:
+    text = await answered(of(coins("BTC"), measure), over=world(BTC={"price": 100.0, "funding_apr": rate}))
+    assert text.startswith(said)
+
+
+async def test_a_side_of_a_holding_pays_or_receives_funding() -> None:
+    market = world(ETH={"price": 100.0, "funding_apr": 36.5})
+    short = of(coins("ETH"), Measure("carry", side="short"), operation=ValueOf((Holding(10.0, "ETH"),)))
+    assert (await answered(short, over=market)).startswith("A short of 10 ETH ($1,000) would receive $1 in funding")
+    both = of(coins("ETH"), Measure("carry"), operation=ValueOf((Holding(10.0, "ETH"),)))
+    assert (await answered(both, over=market)).startswith(
+        "A long of 10 ETH ($1,000) would pay $1 in funding over a day."
+    )
+
+
+async def test_a_list_by_a_bound_begins_with_what_is_farthest_from_it() -> None:
+    market = world(**{one: {"change_24h": -float(place)} for place, one in enumerate(COINS)})
+    fell = await answered(of(ALL, where=where(change(), "lt", -20.0), operation=List()), over=market)
+    assert fell.startswith("3 coins have a 24-hour change below -20 %: SOL, PEPE, ETH.")
+    between = All((where(change(), "ge", -2.0), where(change(), "lt", 0.0)))
+    rose = await answered(of(ALL, where=between, operation=List()), over=market)
+    assert rose.startswith("2 coins have a 24-hour change at least -2 % and a 24-hour change below 0 %: C01, C02.")
+    held = All((UP, where(change(), "lt", -20.0)))
+    by_name = await answered(of(ALL, where=held, operation=List()), over=_all_up(market))
+    assert by_name.startswith("3 coins have a daily trend of UP and a 24-hour change below -20 %: ETH, PEPE, SOL.")
+    nothing = of(ALL, change(), where=where(PRICE, "gt", 1e9), operation=Rank("most", 3))
+    assert (await answered(nothing)).startswith("No match for a price above 1,000,000,000 USD.")
+
+
+def _all_up(market: World) -> World:
+    for row in market.table.values():
+        row.trend_daily = "UP"
+    return market
+
+
+async def test_a_move_is_explained_over_the_time_that_was_asked_for() -> None:
+    week = of(coins("BTC"), change(days(7)), operation=Why())
+    assert " over 7 days, against " in await answered(week)
+    assert " over a day, against " in await answered(of(coins("BTC"), operation=Why()))
+
+
 async def test_against_another_coin_both_values_are_told() -> None:
     beats = where(change(days(7)), "gt", coin="BTC")
     text = await answered(of(coins("ETH"), where=beats, operation=Check()))
@@ -280,15 +358,17 @@ async def test_against_another_coin_both_values_are_told() -> None:
     assert "|  | holds | 7-day change | BTC's |" in text
     both = All((beats, where(FUNDING, "gt", coin="BTC")))
     text = await answered(of(coins("ETH"), where=both, operation=Check()))
-    assert "BTC's 7-day change is +3.00 %, BTC's funding is +10.9 % a year." in text
+    assert "BTC's 7-day change is +3.00 %, BTC's funding is +10.95 % a year." in text
 
 
 async def test_drawdowns_are_deep_and_states_have_lasted() -> None:
     drawdown = Measure("drawdown", days(30))
     assert "the deepest 30-day drawdown" in await answered(of(ALL, drawdown, operation=Rank("least", 3)))
     assert "the smaller 30-day drawdown" in await answered(of(coins("BTC", "ETH"), drawdown, operation=Compare("most")))
-    assert (await answered(QUERIES["since"])).startswith("ETH: daily trend has been ")
-    assert "ETH: daily trend was HODL from " in await answered(QUERIES["not_now"])
+    assert (await answered(QUERIES["since"])).startswith("ETH's daily trend has been ")
+    assert ". It was HODL last from 2025-0" in await answered(QUERIES["not_now"])
+    ended = of(coins("BTC"), where=where(PRICE, "gt", 100.0), operation=When("since"))
+    assert (await answered(ended)).startswith("Not now. BTC's price was above 100 USD last from ")
     assert "the largest part in BTC (95.4 %)." in await answered(QUERIES["worth"])
 
 
@@ -329,7 +409,7 @@ def test_refusals_of_a_whole_question(reason: Any) -> None:
     refusal = Refusal(reason, ("foo",), ("FOOD",), "What is the price of FOOD?")
     text = write(Understanding(refusal=refusal), [])[0]
     assert not re.search(r"\d", text)
-    assert ("What is the price of FOOD?" in text) == (reason not in {"unknown-symbol", "language"})
+    assert ("What is the price of FOOD?" in text) == (reason not in {"unknown-symbol", "language", "per-coin"})
     plain = write(Understanding(refusal=Refusal(reason)), [])[0]
     assert "None" not in plain
 
@@ -353,8 +433,9 @@ async def test_values_are_bound_as_text() -> None:
 
 async def test_a_count_of_one_is_singular() -> None:
     only = world(**{one: {"trend_daily": "DOWN"} for one in COINS if one != "BTC"})
-    assert (await answered(QUERIES["list"], over=only)).startswith("1 coin matches: BTC.")
-    assert (await answered(of(ALL, where=UP, operation=Count()), over=only)).startswith("1 of 24 coins: BTC.")
+    assert (await answered(QUERIES["list"], over=only)).startswith("1 coin has a daily trend of UP: BTC.")
+    counted = await answered(of(ALL, where=UP, operation=Count()), over=only)
+    assert counted.startswith("1 of 24 coins has a daily trend of UP: BTC.")
     market = Subject(scope="market")
     regime = await answered(of(market, Measure("market_regime")))
     assert regime.startswith("The market's regime is ")

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-BANKS: Final = ("a", "b", "c", "d")
+BANKS: Final = ("a", "b", "c", "d", "e", "f")
 
 _FOLDER: Final = Path(__file__).parent
 _KNOWN: Final = _FOLDER / "known.toml"

@@ -49,7 +49,8 @@ def _number(match: re.Match[str], after: str) -> Number:
 def faults(case: Case, text: str, facts: Facts) -> list[str]:
     """What an answer does not say of the facts of its question, or says that it should not."""
     missing = [f"{fact} = {value}" for fact in case.facts if not says(text, value := facts.evaluate(fact))]
-    unwanted = [name for fact in case.absent for name in _listed(facts.evaluate(fact)) if _names(text, name)]
+    listed = (name for fact in case.absent for name in _listed(facts.evaluate(fact)))
+    unwanted = [name for name in listed if _at(text, name, re.IGNORECASE) >= 0]
     return missing + [f"names {name}" for name in unwanted]
 
 
@@ -80,13 +81,7 @@ def _counts(text: str, value: float) -> bool:
 
 
 def _names(text: str, name: str) -> bool:
-    return name.lower() in text.lower() or any(_at(text, form, re.IGNORECASE) >= 0 for form in _forms(name))
-
-
-def _forms(symbol: str) -> Sequence[str]:
-    """A ticker, and that of one coin where it is traded by the thousand: PEPE of KPEPE."""
-    traded = symbol.startswith("K") and len(symbol) > 3
-    return (symbol, symbol[1:], f"k{symbol[1:]}") if traded else (symbol,)
+    return name.lower() in text.lower()
 
 
 def _at(text: str, name: str, flags: int = 0) -> int:
@@ -96,5 +91,5 @@ def _at(text: str, name: str, flags: int = 0) -> int:
 
 
 def _in_order(text: str, symbols: Sequence[str]) -> bool:
-    places = [min((at for form in _forms(symbol) if (at := _at(text, form)) >= 0), default=-1) for symbol in symbols]
+    places = [_at(text, symbol) for symbol in symbols]
     return -1 not in places and places == sorted(places)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service.clock import FrozenClock
-from service.walkforward.refresh import WalkforwardRefresh
+from service.walkforward.refresh import WalkforwardScheduler
 from service.wiring import clocks
 from tests.fakes.serving import WHOLE, ended, wait_until
 from tests.service.asking import UNBOUNDED, Caller, Still, Whole, wait_for_all
@@ -50,6 +50,6 @@ if __name__ == "__main__":
     from service.__main__ import main
     from tests.service.still import stay  # it replaces the walk as it is imported, which no test should find
 
-    WalkforwardRefresh.round = stay  # type: ignore[method-assign]
+    WalkforwardScheduler.round = stay  # type: ignore[method-assign]
     clocks.SystemClock = partial(FrozenClock, AT_MS)  # type: ignore[assignment, attr-defined]
     sys.exit(main())

@@ -38,7 +38,11 @@ class Facts:
             for name, symbol in self._store.execute("SELECT venue_symbol, symbol FROM market_coins WHERE listed = 1")
         }
         named = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
-        self._names: dict[str, Any] = {**named, "CATEGORIES": [*CATEGORIES.values()], "TODAY": day(at_ms)}
+        self._names: dict[str, Any] = {
+            **named,
+            "CATEGORIES": [*CATEGORIES.values(), "Stablecoins"],
+            "TODAY": day(at_ms),
+        }
         self._names |= {"day": day, "mean": mean, "top": top, "dt": dt, "time": _Time(at_ms)}
         self.coins = self._names["coins"] = self._rows()
         self.evaluate = cache(self._evaluate)

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from service.ask.parser.known import Known
+from service.ask.parser.names import NameIndex
 from service.ask.parser.recognise import Recognised, Recogniser
 from service.ask.parser.tokens import tidy, tokenise
 from tests.ask.universe import known
@@ -11,16 +11,16 @@ WALLET = "0x98B159301CDF2b197A7f9F39d9924B3A83A0952C"
 
 
 @cache
-def recogniser(universe: Known | None = None) -> Recogniser:
+def recogniser(universe: NameIndex | None = None) -> Recogniser:
     return Recogniser(universe or known(), {"halyard exchange": WALLET}, {"chain reaction": "chain-reaction"})
 
 
-def recognise(text: str, universe: Known | None = None) -> Recognised:
+def recognise(text: str, universe: NameIndex | None = None) -> Recognised:
     tidied = tidy(text)
     return recogniser(universe).read(tokenise(tidied), tidied)
 
 
-def named(text: str, universe: Known | None = None) -> str:
+def named(text: str, universe: NameIndex | None = None) -> str:
     """Tickers, asset ids and categories, `?` before what is unknown, joined by `+`, by kind and in order."""
     tokens = tokenise(tidy(text))
     found: dict[str, None] = {}
@@ -34,7 +34,7 @@ def named(text: str, universe: Known | None = None) -> str:
     return " + ".join(found)
 
 
-def candidates(text: str, universe: Known | None = None) -> tuple[str, ...]:
+def candidates(text: str, universe: NameIndex | None = None) -> tuple[str, ...]:
     """What may have been meant by the unknown name of a text."""
     (unknown,) = [name for name in recognise(text, universe).names if name.kind == "unknown"]
     return tuple(unknown.value)

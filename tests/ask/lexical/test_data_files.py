@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.ask.parser.known import TABLES
+from service.ask.parser.names import TABLES
 from service.ask.parser.places import CONTEXTS
 
 ROOT = Path(__file__).parents[3]

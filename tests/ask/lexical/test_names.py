@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.ask.parser.known import Known
-from service.market.symbols import Directory, Listing
+from service.ask.parser.names import NameIndex
+from service.market.symbols import CoinDirectory, CoinListing
 from service.units import Symbol
 from tests.ask.lexical.reading import WALLET, candidates, named, recognise
 
@@ -177,13 +177,13 @@ fantom -> ?fantom
 polygon -> POL
 MATIC -> ?MATIC
 ilv -> ?ilv
-shiba inu -> KSHIB
-SHIB and BONK -> KSHIB + KBONK
-1000PEPE price -> KPEPE
-kPEPE funding -> KPEPE
-kshib -> KSHIB
-Pepe (KPEPE) -> KPEPE
-bonk mood -> KBONK
+shiba inu -> SHIB
+SHIB and BONK -> SHIB + BONK
+1000PEPE price -> PEPE
+kPEPE funding -> PEPE
+kshib -> SHIB
+Pepe (KPEPE) -> PEPE
+bonk mood -> BONK
 BTC/USDT -> BTC
 btc-usd -> BTC
 btcusdt -> BTC
@@ -395,36 +395,30 @@ def test_an_unknown_name_comes_with_what_may_be_meant_if_that_is_near(text: str,
     assert candidates(text) == near
 
 
-@pytest.mark.parametrize(
-    ("text", "per_coin"),
-    [
-        ("pepe price", True),
-        ("shiba inu price", True),
-        ("$BONK", True),
-        ("kPEPE price", False),
-        ("1000PEPE price", False),
-        ("btc price", False),
-    ],
-)
-def test_a_coin_that_is_traded_by_the_thousand_may_be_meant_one_by_one(text: str, per_coin: bool) -> None:
-    (name,) = recognise(text).names
-    assert name.kind == "coin"
-    assert name.per_coin is per_coin
-
-
 def test_a_title_of_two_coins_is_unknown_and_both_may_be_meant() -> None:
-    twins = Known(Directory([Listing("AAA", Symbol("AAA"), "Twinny"), Listing("BBB", Symbol("BBB"), "Twinny")]), {}, ())
+    twins = NameIndex(
+        CoinDirectory([CoinListing("AAA", Symbol("AAA"), "Twinny"), CoinListing("BBB", Symbol("BBB"), "Twinny")]),
+        {},
+        (),
+    )
     assert named("twinny price", twins) == "?twinny"
     assert candidates("twinny price", twins) == ("AAA", "BBB")
 
 
+@pytest.mark.parametrize("text", ["1000 milady", "k milady", "milady"])
+def test_a_word_before_a_coin_is_never_joined_to_the_ticker_of_a_thousand(text: str) -> None:
+    lots = NameIndex(CoinDirectory([CoinListing("kMILADY", Symbol("MILADY"))]), {}, ())
+    found = [name for name in recognise(f"price of {text}", lots).names if name.kind == "coin"]
+    assert [(name.value, name.end - name.start) for name in found] == [(("MILADY",), 1)]
+
+
 def test_without_listings_no_coin_and_no_asset_is_named() -> None:
-    empty = Known(Directory(), {}, ())
+    empty = NameIndex(CoinDirectory(), {}, ())
     assert {name.kind for name in recognise("price of btc and gold", empty).names} <= {"unknown"}
 
 
 def test_an_asset_that_shares_its_ticker_with_a_coin_leaves_it_to_the_coin() -> None:
-    both = Known(Directory([Listing("GOLD", Symbol("GOLD"), None)]), {"xyz:GOLD": "Gold"}, ())
+    both = NameIndex(CoinDirectory([CoinListing("GOLD", Symbol("GOLD"), None)]), {"xyz:GOLD": "Gold"}, ())
     assert named("GOLD funding, xyz:GOLD funding", both) == "GOLD + xyz:GOLD"
 
 

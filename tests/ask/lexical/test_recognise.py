@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.ask.parser.language import MOST_CORRECTED, Speller
 from service.ask.parser.recognise import Recogniser
-from service.ask.parser.spelling import MOST_CORRECTED, Speller
 from service.ask.parser.tokens import LONGEST, tidy, tokenise
-from service.market.symbols import unit_of
 from tests.ask.lexical.reading import named, recognise
 from tests.ask.universe import known
 
@@ -63,7 +62,6 @@ def test_every_title_is_found_in_a_coins_place(title: str, form: str) -> None:
     symbol = known().directory.names[title]
     (name,) = recognise(form.format(title.partition("(")[0].strip())).names
     assert name.value == (symbol,)
-    assert name.per_coin is (unit_of(known().directory.listing(symbol).venue_symbol)[1] > 1)
 
 
 @given(st.sampled_from(sorted({thing.keys[0] for thing in known().topics.values()})))

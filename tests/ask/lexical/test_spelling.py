@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.parser.spelling import KEYWORDS, Speller, near
+from service.ask.parser.language import KEYWORDS, Speller, near
 
 SPELLER = Speller({word: word for word in KEYWORDS})
 

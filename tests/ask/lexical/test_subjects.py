@@ -26,10 +26,10 @@ def subject(question: str) -> Subject:
         ("top 5 by volume excluding BTC and ETH", Subject(scope="all", excluded=("BTC", "ETH"))),
         ("top gainers except btc, eth and sol", Subject(scope="all", excluded=("BTC", "ETH", "SOL"))),
         ("top 5 by volume, not the memes", Subject(scope="all", excluded_categories=("Meme",))),
-        ("top memes except pepe", Subject(scope="category", categories=("Meme",), excluded=("KPEPE",))),
-        ("pepe price", Subject(coins=("KPEPE",), per_coin=("KPEPE",))),
-        ("compare the funding of pepe and btc", Subject(coins=("KPEPE", "BTC"), per_coin=("KPEPE",))),
-        ("kPEPE price", Subject(coins=("KPEPE",))),
+        ("top memes except pepe", Subject(scope="category", categories=("Meme",), excluded=("PEPE",))),
+        ("pepe price", Subject(coins=("PEPE",))),
+        ("compare the funding of pepe and btc", Subject(coins=("PEPE", "BTC"))),
+        ("kPEPE price", Subject(coins=("PEPE",))),
     ],
 )
 def test_a_question_is_about_what_it_names_and_not_what_it_leaves_out(question: str, expected: Subject) -> None:

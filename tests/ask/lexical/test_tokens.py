@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.parser.numbers import number_at
-from service.ask.parser.tokens import LONGEST, tidy, tokenise
+from service.ask.parser.tokens import LONGEST, number_at, tidy, tokenise
 
 
 @pytest.mark.parametrize(
@@ -78,6 +77,28 @@ def test_numbers_are_read_in_digits_and_in_words(text: str, value: float | None,
     number = number_at(tokenise(text), 0)
     assert (None if number is None else number.value) == value
     assert number is None or number.size == size
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "scaled"),
+    [
+        ("between 10 and 50 billion", 10e9, True),
+        ("from 1 to 5k", 1e3, True),
+        ("between ten and fifty thousand", 10e3, True),
+        ("between 500 and 2 thousand", 500.0, False),
+        ("between 1 and 2", 1.0, False),
+        ("between 5% and 10k", 5.0, False),
+        ("between 1k and 2 million", 1e3, True),
+        ("between 1 and them", 1.0, False),
+        ("between 1 or 2k", 1.0, False),
+        ("between 1 and", 1.0, False),
+        ("until 1 and 2k", 1.0, False),
+    ],
+)
+def test_the_scale_of_a_range_holds_for_both_ends(text: str, value: float, scaled: bool) -> None:
+    number = number_at(tokenise(text), 1)
+    assert number is not None
+    assert (number.value, number.scaled) == (value, scaled)
 
 
 @pytest.mark.parametrize(("text", "scaled"), [("10k", True), ("10 thousand", True), ("10", False), ("ten", False)])

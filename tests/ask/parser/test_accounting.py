@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.ask.parser import found
+from service.ask import query as q
+from service.ask.parser.condition_tree import tests_in as all_tests
 from tests.ask.parser import reading as r
 
 DROPPED = {
@@ -18,6 +19,13 @@ DROPPED = {
     "the highest volume and lowest funding among L1s": "lowest",
     "of AAVE, curve and DYDX which dropped the most this week?": "curve",
     "coins whose shorts pay above 20%": "20%",
+    "early investors of solana": "early",
+    "doge and its moonshot": "moonshot",
+    "ETH? price of BTC": "eth",
+    "price of BTC? strongest over 7 days?": "strongest",
+    "what has more volume - BTC or ETH": "more volume",
+    "2 ETH in dollars | and BTC?": "btc",
+    "price of btc and eth, and the mark": "the mark",
 }
 """Questions, and a word that no answer would have taken into account."""
 
@@ -116,7 +124,7 @@ def test_a_figure_in_another_unit_or_of_another_past_is_refused(question: str) -
 
 def test_the_window_behind_a_list_of_conditions_is_that_of_each() -> None:
     where = r.read("coins with a change above 5% and negative funding over 7 days").queries[0].where
-    assert [test.measure.over for test in found.tests_in(where)] == [r.WEEK, r.WEEK]
+    assert [test.measure.over for test in all_tests(where)] == [r.WEEK, r.WEEK]
     r.assert_reads("funding in BTC and ETH", [r.value("BTC ETH", "funding")])
 
 
@@ -136,3 +144,22 @@ def test_the_window_behind_a_list_of_conditions_is_that_of_each() -> None:
 )
 def test_a_course_that_is_not_known_is_refused(question: str) -> None:
     assert r.read(question).refusal is not None
+
+
+def test_a_heading_is_no_request_of_its_own() -> None:
+    r.assert_reads("ARB or OP... give price and volume of each", [r.value("ARB OP", "price", "volume")])
+
+
+def test_a_top_gainer_behind_a_coin_is_one_of_all_coins() -> None:
+    ranked = r.rank(r.change(r.WEEK), 1)
+    r.assert_reads("price of btc and also who is the top gainer over 7 days", [r.value("BTC", "price"), ranked])
+
+
+@pytest.mark.parametrize("question", ["volume of the gaming category", "24h volume in the gaming sector"])
+def test_a_value_of_a_category_is_its_own(question: str) -> None:
+    gaming = q.Subject(scope="category", categories=("Gaming (GameFi)",), each=True)
+    r.assert_reads(question, [q.Query(subject=gaming, measures=(q.Measure("volume"),))])
+
+
+def test_a_word_that_says_a_measure_again_is_no_second_request() -> None:
+    r.assert_reads("funding of BTC at this present rate", [r.value("BTC", "funding")], ignored=["rate"])

@@ -33,6 +33,7 @@ _COMPARED: r.Rows = {
     "coins with volume over 1 billion": r.listed(r.holds("volume", "gt", 1e9)),
     "coins with a price over $100": r.listed(r.holds("price", "gt", 100.0)),
     "coins under $1": r.listed(r.holds("price", "lt", 1.0)),
+    "coins under ten cents": r.listed(r.holds("price", "lt", 0.1)),
     "coins with funding > 20%": r.listed(r.holds("funding", "gt", 20.0)),
     "coins with a score >= 2": r.listed(r.holds("score", "ge", 2.0)),
     "coins with funding between 5% and 10%": r.listed(
@@ -68,6 +69,7 @@ _COMPARED: r.Rows = {
 }
 
 _AGAINST: r.Rows = {
+    "is FARTCOIN rated better than XRP": r.checked("FARTCOIN", q.Test(q.Measure("score"), "gt", coin="XRP")),
     "coins with volume over market cap": r.listed(q.Test(q.Measure("volume"), "gt", to=q.Measure("market_cap"))),
     "coins with more volume than SOL": r.listed(q.Test(q.Measure("volume"), "gt", coin="SOL")),
     "coins with volume above SOL": r.listed(q.Test(q.Measure("volume"), "gt", coin="SOL")),
@@ -81,10 +83,10 @@ _AGAINST: r.Rows = {
     "coins above where they were a week ago": r.listed(r.holds(r.change(r.WEEK), "gt", 0.0)),
     "coins above their price of 6 hours ago": r.listed(r.holds(r.change(q.Window(6, "h", "6 hours")), "gt", 0.0)),
     "coins above their price of October 5": r.listed(
-        r.holds(r.change(r.between("2026-10-05", None, "since 2026-10-05")), "gt", 0.0)
+        r.holds(r.change(r.between("2026-10-06", None, "since the close of 2026-10-05")), "gt", 0.0)
     ),
     "is SOL above its price of yesterday?": r.checked(
-        "SOL", r.holds(r.change(r.between("2026-11-22", None, "since yesterday")), "gt", 0.0)
+        "SOL", r.holds(r.change(r.between("2026-11-23", None, "since the close of yesterday")), "gt", 0.0)
     ),
     "is SOL's funding higher than ETH's?": r.checked("SOL", q.Test(q.Measure("funding"), "gt", coin="ETH")),
     "did ETH outperform BTC this month?": r.checked("ETH", q.Test(r.change(r.THIS_MONTH), "gt", coin="BTC")),

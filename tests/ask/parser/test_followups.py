@@ -70,6 +70,9 @@ _RETIMED: r.Rows = {
 }
 
 _REMEASURED: r.Rows = {
+    "how is sol doing? | and what was said about it on the pods?": q.Query(
+        subject=r.coins("SOL"), operation=q.Route("transcripts")
+    ),
     "price of btc | and its funding?": r.value("BTC", "funding"),
     "btc and eth | price": r.value("BTC ETH", "price"),
     "7d change of btc | and the volatility?": r.value("BTC", "volatility"),

@@ -37,6 +37,7 @@ def _made(
 _CONVERTED: r.Rows = {
     "5 hundred SOL in usd": _converted(500.0, "SOL", "USD"),
     "how much is a thousand ada worth": _converted(1_000.0, "ADA", "USD"),
+    "What is 1000 PEPE worth?": _converted(1_000.0, "PEPE", "USD"),
     "half a bitcoin in usd": _converted(0.5, "BTC", "USD"),
     "what was $100 in sol 30 days ago": _converted(100.0, "USD", "SOL", r.day("2026-10-24", "30 days ago")),
     "$500 of SOL": _converted(500.0, "USD", "SOL"),

@@ -3,6 +3,7 @@
 import pytest
 
 from service.ask.describe import describe
+from service.ask.understanding import Refusal
 from tests.ask.banks.case import BANKS, cases
 from tests.ask.parser import reading as r
 
@@ -38,6 +39,12 @@ _REFUSED = {
     "open interest as % of market cap for ETH": "unread",
     "break even of 2 ETH bought at 3500": "not-available",
     "wallet transfers of USDC this week": "unread",
+    "which two coins are most correlated": "unread",
+    "which pair of coins moves together the most": "unread",
+    "which coins are most correlated with each other": "unread",
+    "which coin has the worst sentiment and why": "unread",
+    "which coin pays the most to be long": "unread",
+    "monthly return of BTC last year": "unread",
     "how did breadth change this week": "unread",
     "is the trend of most memes up": "unread",
     "top 3 gainers | are any of them memes?": "unread",
@@ -62,6 +69,8 @@ _REFUSED = {
     "funding of BTC is 10%, is that high?": "unread",
     "is BTC funding normal, is it high?": "unread",
     "price of foocoin and BTC 42": "unknown-symbol",
+    "compare BTC with Flarnium": "unknown-symbol",
+    "compare BTC, ETH and Flarnium": "unknown-symbol",
     "staking yield of SOL": "not-available",
 }
 
@@ -120,6 +129,40 @@ def test_an_unknown_name_comes_with_what_is_spelled_like_it() -> None:
     assert refusal is not None
     assert refusal.words == ("SLO",)
     assert "SOL" in refusal.candidates
+
+
+@pytest.mark.parametrize(
+    ("question", "lot"),
+    {
+        "I hold 500 kPEPE": "kPEPE",
+        "I bought 100 kPEPE at $0.01": "kPEPE",
+        "short kPEPE from 0.012 what is my profit": "kPEPE",
+        "how many kPEPE is $100": "kPEPE",
+        "500 kPEPE-PERP in usd": "kPEPE PERP",
+        "Is kPEPE above 0.012?": "kPEPE",
+        "is the low of kPEPE over 7 days below 0.012?": "kPEPE",
+        "kPEPE between 0.01 and 0.02?": "kPEPE",
+        "When was 1000PEPE last below 0.01?": "1000PEPE",
+        "days kPEPE closed above 0.01 in the last month": "kPEPE",
+        "is BTC above 5? | and 1000PEPEUSDT?": "1000PEPEUSDT",
+    }.items(),
+)
+def test_an_amount_or_a_price_of_a_thousand_coins_is_refused(question: str, lot: str) -> None:
+    assert r.read(question).refusal == Refusal("per-coin", (lot,), ("PEPE",))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "price of {}",
+        "did {} change by more than 5%?",
+        "$100 in {} a month ago, what is it worth now",
+    ],
+)
+def test_other_questions_about_a_thousand_coins_are_those_about_the_coin(question: str) -> None:
+    understood = r.read(question.format("kPEPE"))
+    assert understood.refusal is None
+    assert understood == r.read(question.format("PEPE"))
 
 
 def test_an_unknown_name_beside_a_known_one_is_told() -> None:

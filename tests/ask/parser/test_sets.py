@@ -13,6 +13,8 @@ def _of(subject: q.Subject, query: q.Query) -> q.Query:
 
 
 _RANKED: r.Rows = {
+    "which coin is the cheapest to be short": r.rank("funding", 1),
+    "which coin is the most expensive to be short": r.rank("funding", 1, "least"),
     "top 5 L1s by 30 day return": r.rank(r.change(r.MONTH), 5, subject=r.L1S),
     "bottom 3 memes by market cap": r.rank("market_cap", 3, "least", r.MEMES),
     "top 5 coins by 3 hour change": r.rank(r.change(q.Window(3, "h", "3 hours")), 5),
@@ -98,6 +100,9 @@ _BOTH_ENDS: r.Rows = {
 }
 
 _PLACED: r.Rows = {
+    "top 5 by volume | numbers 6 to 8 please": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"),), operation=q.Rank("most", 3, skip=5)
+    ),
     "where does SOL rank by volume?": q.Query(
         subject=r.coins("SOL"), measures=(q.Measure("volume"),), operation=q.Position()
     ),

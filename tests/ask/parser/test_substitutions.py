@@ -58,6 +58,15 @@ _HARD: r.Rows = {
     "which L1 is the largest": r.rank("market_cap", 1, subject=r.L1S),
     "are most L1s in an uptrend": r.done(q.Exists("most"), r.L1S, r.UPTREND),
     "most expensive funding this week on average": r.rank(q.Measure("funding", over=r.THIS_WEEK, mean=True), 1),
+    "which coins have the highest paid longs": r.rank("funding", 1, "least"),
+    "where are longs paid the most": r.rank("funding", 1, "least"),
+    "where do longs pay the most": r.rank("funding", 1),
+    "which coin pays me the most to be short": r.rank("funding", 1),
+    "which two coins are most correlated with BTC": r.rank("correlation", 2),
+    "what was the monthly return of BTC in October": r.value(
+        "BTC",
+        q.Measure("change", over=r.between("2026-10-01", "2026-11-01", "October 2026")),
+    ),
     "how many times bigger is BTC than ETH": q.Query(
         subject=r.coins("BTC ETH"), measures=(q.Measure("market_cap"),), operation=q.Ratio()
     ),
@@ -211,6 +220,46 @@ _HARD: r.Rows = {
         q.All((r.holds(r.change(r.WEEK), "gt", 0.0), r.UPTREND))
     ),
     "how did strong bull verdicts do?": r.done(q.Record("verdicts", "strong-bull")),
+    "cost of a 10k BTC short per day": r.value("BTC", q.Measure("carry", side="short", notional=10_000.0)),
+    "price of SOL vs yesterday": (
+        r.value("SOL", "price", time=r.day("2026-11-22", "yesterday")),
+        r.value("SOL", "price", r.change(r.between("2026-11-23", None, "since the close of yesterday"))),
+    ),
+    "is SUI up today vs 24h ago?": r.checked("SUI", r.holds(r.change(r.DAY), "gt", 0.0)),
+    "price of SOL on Halloween": r.value("SOL", "price", time=r.day("2026-10-31")),
+    "does DOGE follow BTC": r.value("DOGE", "correlation"),
+    "coins with negative funding | which of them is the biggest?": q.Query(
+        subject=r.ALL, measures=(q.Measure("market_cap"),), where=r.PAYS_LONGS, operation=q.Rank("most", 1)
+    ),
+    "how did ETH do this week | compared to BTC?": r.value("ETH BTC", r.change(r.WEEK)),
+    "which coin has been in a daily uptrend the longest, and since what date?": q.Query(
+        subject=r.ALL,
+        measures=(q.Measure("streak"),),
+        where=r.holds(r.trend("daily"), "eq", "UP"),
+        operation=q.Rank("most", 1),
+    ),
+    "is SOL still HODL on the daily? what about AVAX, and AVAX funding": (
+        r.checked("SOL", r.holds(r.trend("daily"), "eq", "HODL")),
+        r.checked("AVAX", r.holds(r.trend("daily"), "eq", "HODL")),
+        r.value("AVAX", "funding"),
+    ),
+    "three lowest funding coins; also the three highest": (r.rank("funding", 3, "least"), r.rank("funding", 3)),
+    "the six biggest 30 day gainers": r.rank(r.change(r.MONTH), 6),
+    "S&P 500 perp level and weekly trend": q.Query(
+        subject=q.Subject(scope="assets", assets=("xyz:SP500",)), measures=(q.Measure("price"), r.trend("weekly"))
+    ),
+    "most recent quote about ethereum from any show": q.Query(subject=r.coins("ETH"), operation=q.Route("transcripts")),
+    "avlanche market capp": r.value("AVAX", "market_cap"),
+    "rank memes by volume and show the leader's price": (
+        q.Query(subject=r.MEMES, measures=(q.Measure("volume"),), operation=q.Rank("most", 10)),
+        q.Query(subject=r.MEMES, measures=(q.Measure("volume"), q.Measure("price")), operation=q.Rank("most", 1)),
+    ),
+    "how come XMR gained over the month": q.Query(
+        subject=r.coins("XMR"), measures=(r.change(r.MONTH),), operation=q.Why()
+    ),
+    "if 250 dollars went into BTC at the close of June 30 2026 what are they worth": r.done(
+        q.Profit(q.Holding(250.0, "USD"), None, r.day("2026-06-30")), r.coins("BTC")
+    ),
 }
 
 
@@ -218,6 +267,21 @@ _HARD: r.Rows = {
 def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tuple[q.Query, ...]) -> None:
     understood = r.read(question)
     assert understood.refusal is not None or understood.queries == queries, understood.queries
+
+
+@pytest.mark.parametrize(
+    ("question", "low", "high"),
+    [
+        ("coins with a market cap between 10 and 50 billion", 10e9, 50e9),
+        ("coins with a market cap between $1 and $5b", 1e9, 5e9),
+        ("coins with a market cap between 10 million and 2 billion", 10e6, 2e9),
+        ("coins with a market cap between 500 and 2 thousand", 500.0, 2e3),
+        ("coins with a market cap between 1000 and 2000", 1e3, 2e3),
+    ],
+)
+def test_the_scale_of_the_second_number_holds_for_the_first(question: str, low: float, high: float) -> None:
+    bounds = q.All((r.holds("market_cap", "ge", low), r.holds("market_cap", "le", high)))
+    assert r.read(question).queries == (r.listed(bounds),)
 
 
 @pytest.mark.parametrize(
@@ -253,6 +317,31 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "how many are in a downtrend over 7 days",
         "the 5 coins with the most volume, lowest first",
         "is the average funding of BTC above 10%?",
+        "best L2 in 30d, worst L2 in 30d, plus verdict for ARB",
+        "change of SOL and memes",
+        "AVAX price last week, last month, today",
+        "BTC: number of up-days in last 10, biggest daily gain in last 10, current streak",
+        "I am short 5000 usd of SOL. at the funding of now, what does one week cost me?",
+        "top meme by volume, and since when is it in an uptrend",
+        "how did TAO do from the 9th to the 15th of November? mon to sun",
+        "biggest one day gain of any L1 this month",
+        "price of SOL on Thanksgiving",
+        "which coins went from bear to bull this week",
+        "which coins fell less than 2% while BTC fell",
+        "correlation of ETH, SOL and AVAX",
+        "ETH to BTC correlation vs SOL to BTC correlation",
+        "BTC ath date",
+        "did ETH outperform BTC in each of the last 3 weeks",
+        "how many coins in each category",
+        "hottest narrative",
+        "name 3 coins: best, worst and most traded today",
+        "top gainer 24h, top loser 24h and most traded coin",
+        "how is Apple stock trading and how is Tesla, price and 24h change for both",
+        "funding for BTC, ETH and SOL plus whichever coin has the highest",
+        "volume of BTC in coins on 20 November 2026",
+        "open interest of SOL in tokens",
+        "biggest daily volume (coins) of BTC in the past 30 days",
+        "AVAX market capitalx",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

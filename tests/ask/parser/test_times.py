@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from service.ask import query as q
+from service.ask.parser.windows import span_since
 from service.clock import HOUR_MS
 from tests.ask.parser import reading as r
 
@@ -20,6 +21,7 @@ def _hours(count: int) -> q.Window:
 _LAST_MONTH = r.between("2026-10-01", "2026-11-01", "last month")
 
 _WINDOWS: Mapping[str, q.Span] = {
+    "change of SOL over a 60-day horizon": _days(60),
     "24h change of SOL": _hours(24),
     "change of SOL in the last 24 hours": _hours(24),
     "change of SOL in the past hour": _hours(1),
@@ -235,11 +237,11 @@ _SPREAD: r.Rows = {
     "BTC by 7 days": r.value("BTC", r.change(r.WEEK)),
     "price of SOL 7 days ago vs today": (
         r.value("SOL", "price", time=r.day("2026-11-16", "7 days ago")),
-        r.value("SOL", "price"),
+        r.value("SOL", "price", r.change(r.WEEK)),
     ),
     "compare the price of SOL 7 days ago with now": (
         r.value("SOL", "price", time=r.day("2026-11-16", "7 days ago")),
-        r.value("SOL", "price"),
+        r.value("SOL", "price", r.change(r.WEEK)),
     ),
     "trend of SOL yesterday and a week ago": (
         r.value("SOL", "trend", time=r.day("2026-11-22", "yesterday")),
@@ -302,3 +304,8 @@ def test_windows_in_a_row_are_one_measure_each() -> None:
     (query,) = r.read("24h, 7d and 30d change of BTC").queries
     assert query.subject == r.coins("BTC")
     assert set(query.measures) == {r.change(r.DAY), r.change(r.WEEK), r.change(r.MONTH)}
+
+
+def test_the_span_since_an_hour_of_a_day_begins_at_that_hour() -> None:
+    then = q.At(at_ms=1_790_000_000_000, whole_day=False, words="8:00 on 2026-09-21")
+    assert span_since(then) == q.Between(1_790_000_000_000, None, "since 8:00 on 2026-09-21")

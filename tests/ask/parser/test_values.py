@@ -182,10 +182,9 @@ def test_a_question_for_a_value_names_its_measures_and_what_they_are_of(
     r.assert_reads(question, queries)
 
 
-def test_a_coin_traded_by_the_thousand_is_found_by_its_own_name() -> None:
-    per_coin = q.Subject(coins=("KPEPE",), per_coin=("KPEPE",))
-    r.assert_reads("price of pepe", [q.Query(subject=per_coin, measures=(q.Measure("price"),))])
-    r.assert_reads("price of kPEPE", [r.value("KPEPE", "price")])
+@pytest.mark.parametrize("name", ["pepe", "kPEPE", "KPEPE", "1000PEPE"])
+def test_a_coin_traded_by_the_thousand_is_found_by_any_of_its_tickers(name: str) -> None:
+    r.assert_reads(f"price of {name}", [r.value("PEPE", "price")])
 
 
 def test_a_single_letter_is_a_coin_only_where_it_is_marked_as_one() -> None:

@@ -16,8 +16,8 @@ JUNE = Between(TODAY_MS - 60 * DAY_MS, TODAY_MS - 30 * DAY_MS, "June 2025")
 THIS_WEEK = Between(TODAY_MS - 4 * DAY_MS, None, "this week")
 
 
-def coins(*symbols: str, per_coin: tuple[str, ...] = ()) -> Subject:
-    return Subject(coins=symbols, per_coin=per_coin)
+def coins(*symbols: str) -> Subject:
+    return Subject(coins=symbols)
 
 
 def days(count: int) -> Window:

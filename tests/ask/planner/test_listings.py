@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from service.ask.data_services import Tool
 from service.ask.planner.result import Result
 from service.ask.query import Query, Route, Subject
 from service.ask.routes import LISTS, ROUTES
-from service.ask.tools import Tool
 from service.clock import DAY_MS, HOUR_MS, iso
 from service.wire.envelope import Answer
 from service.wire.offers import OFFERS

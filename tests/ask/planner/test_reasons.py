@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from service.ask.data_services import Tool
 from service.ask.planner.result import Result
-from service.ask.query import All, Between, Explain, Measure, Record, Screen, Why
-from service.ask.tools import Tool
+from service.ask.query import All, Between, Explain, Measure, Record, Screen, Why, Window
 from service.clock import DAY_MS, HOUR_MS, iso
 from service.wire.queries import HealthQuery, OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
 from service.wire.tools import Definition, GlossaryQuery
@@ -84,6 +84,14 @@ async def test_why_of_a_past_time_knows_nothing_later() -> None:
     assert "said" not in result.figures
     assert str(result.figures["quotes"].value).startswith("early-show")
     assert result.figures["moved"].value in {"rose", "fell"}
+
+
+async def test_why_of_a_change_over_a_window_is_told_of_this_window() -> None:
+    world = World(talk())
+    month = change(Window(30, "d", "30 days"))
+    result = await world.ask(of(coins("SOL"), month, operation=Why()))
+    told = await world.ask(of(coins("SOL"), month))
+    assert cells(result)["return"] == told.rows[0].values[0]
 
 
 async def test_why_over_hours_compares_with_bitcoin() -> None:
@@ -238,7 +246,7 @@ async def test_why_a_regime_is_what_it_is() -> None:
 async def test_why_says_first_whether_the_state_asked_about_holds() -> None:
     world = World(talk(), SOL={"trend_daily": "DOWN", "change_24h": -3.0, "funding_apr": -9.0})
     result = await world.ask(of(coins("SOL"), operation=Why(), where=where(TREND, "eq", "UP")))
-    assert result.figures["premise"].value == "SOL's daily trend is DOWN. "
+    assert result.figures["premise"].value == "SOL's daily trend is DOWN, not UP. "
     assert [row.subject for row in result.rows].count("daily trend") == 1
     paid = await world.ask(of(coins("SOL"), operation=Why(), where=where(Measure("funding"), "lt", 0.0)))
     assert paid.figures["payer"].value in {"longs", "shorts"}

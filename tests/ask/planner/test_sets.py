@@ -1,5 +1,6 @@
 """Filters, lists, ranks, counts, shares and comparisons, recounted row by row."""
 
+from array import array
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import fmean, median
@@ -17,6 +18,7 @@ from service.ask.query import (
     Any_,
     Changed,
     Check,
+    Comparator,
     Compare,
     Condition,
     Count,
@@ -54,7 +56,7 @@ from tests.ask.planner.asked import (
     of,
     where,
 )
-from tests.ask.planner.world import CATEGORIES, COINS, TODAY_MS, World, tool
+from tests.ask.planner.world import CATEGORIES, COINS, NEW, TODAY_MS, World, tool
 
 WORLD = World()
 ROWS = WORLD.table
@@ -156,7 +158,7 @@ async def test_ranks_are_in_order_with_ties_by_ticker(
     values = {one: value for one in wanted if (value := getattr(ROWS[one], _COLUMNS[name])) is not None}
     assert [row.subject for row in found.rows] == sorted(values, key=lambda one: (sign * values[one], one))[:limit]
     if found.rows:
-        assert found.figures["winner"].value == found.rows[0].subject
+        assert found.figures["subject"].value == found.rows[0].subject
 
 
 async def test_ties_are_broken_by_ticker() -> None:
@@ -362,9 +364,9 @@ async def test_a_mean_of_states_is_refused() -> None:
 async def test_two_coins_side_by_side() -> None:
     world = World(SOL={"change_7d": 5.0}, ETH={"change_7d": 8.5}, BTC={"change_7d": None})
     found = await world.ask(of(coins("SOL", "ETH", "BTC"), change(days(7)), operation=Compare("most")))
-    assert (found.kind, found.figures["winner"].value, found.unknown) == ("winner", "ETH", ("BTC",))
+    assert (found.kind, found.figures["subject"].value, found.unknown) == ("winner", "ETH", ("BTC",))
     found = await world.ask(of(coins("SOL", "ETH"), change(days(7)), operation=Compare("least")))
-    assert found.figures["winner"].value == "SOL"
+    assert found.figures["subject"].value == "SOL"
     assert (await world.ask(of(coins("SOL", "ETH"), change(days(7)), operation=Compare()))).kind == "each"
     assert (await world.ask(of(coins("SOL", "ETH"), operation=Compare()))).kind == "table"
     for alone in (Compare("most"), Rank("most", 1)):
@@ -523,3 +525,30 @@ async def test_the_window_of_a_volume_is_named() -> None:
     found = await WORLD.ask(of(ALL, VOLUME, time=days(7), operation=Rank("most", 1)))
     assert (found.columns[0].label, found.figures["when"].value) == ("7-day volume", "")
     assert found.title == "all coins, ranked by 7-day volume, top 1"
+
+
+async def test_a_state_that_a_new_coin_has_had_from_its_first_day_is_not_known_to_have_changed() -> None:
+    world = World()
+    world.history.coins[NEW].daily[:] = array("b", [1] * len(world.history.coins[NEW].daily))
+    condition = Changed(Measure("trend", frame="daily"), "UP", days(60))
+    found = await world.ask(of(ALL, where=condition, operation=List()))
+    assert NEW in found.unknown
+    assert NEW not in [row.subject for row in found.rows]
+
+
+@pytest.mark.parametrize(("op", "trend"), [("gt", "UP"), ("lt", "DOWN")])
+async def test_a_count_of_coins_that_are_up_names_the_trends_as_well(op: Comparator, trend: str) -> None:
+    condition = where(change(Window(24, "h", "24 hours")), op, 0.0)
+    found = await WORLD.ask(of(ALL, where=condition, operation=Count()))
+    assert found.notes == ("trending",)
+    assert found.figures["trend"].value == trend
+    assert found.figures["trending"].value == [row.trend_daily for row in ROWS.values()].count(trend)
+    other = await WORLD.ask(of(ALL, where=where(change(days(7)), op, 0.0), operation=Count()))
+    assert "trending" not in other.notes
+
+
+async def test_the_longest_trends_are_told_with_the_day_on_which_they_began() -> None:
+    found = await WORLD.ask(of(ALL, Measure("streak"), operation=Rank("most", 2)))
+    assert found.columns[-1].label == "since"
+    first = found.rows[0].values
+    assert first[-1] == TODAY_MS - (int(first[0] or 0) - 1) * DAY_MS

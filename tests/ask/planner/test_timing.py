@@ -23,7 +23,7 @@ from service.ask.query import (
     When,
 )
 from service.clock import DAY_MS
-from service.market.sources.coingecko import Cap
+from service.market.sources.coingecko import PastCap
 from tests.ask.planner.asked import (
     ALL,
     FUNDING,
@@ -74,11 +74,11 @@ async def test_the_highest_and_lowest_price_of_a_span_with_their_days() -> None:
     assert (await ask(query)).figures["value"].value == max(bar.low for bar in bars("BTC"))
 
 
-async def test_prices_per_coin_in_extremes() -> None:
-    low = min(bar.low for bar in bars("KPEPE"))
-    query = of(coins("KPEPE", per_coin=("KPEPE",)), PRICE, time=JUNE, operation=Extreme("min"))
+async def test_a_coin_traded_by_the_thousand_is_said_to_be() -> None:
+    low = min(bar.low for bar in bars("PEPE"))
+    query = of(coins("PEPE"), PRICE, time=JUNE, operation=Extreme("min"))
     result = await ask(query)
-    assert result.figures["value"].value == pytest.approx(low / 1000)
+    assert result.figures["value"].value == low
     assert result.figures["traded"].value == "PEPE is traded as kPEPE"
     assert result.notes == ("traded",)
 
@@ -139,7 +139,7 @@ async def test_extremes_of_volume_drawdown_funding_and_market_cap() -> None:
     result = await ask(of(coins("ETH"), FUNDING, time=days(10), operation=Extreme("max")))
     assert result.figures["value"].value == max(payment.apr for payment in paid)
     world = World()
-    world.history.caps["ETH"] = [Cap(END - DAY_MS, 4e11, 0.0), Cap(END - 2 * DAY_MS, 5e11, 0.0)]
+    world.history.caps["ETH"] = [PastCap(END - DAY_MS, 4e11, 0.0), PastCap(END - 2 * DAY_MS, 5e11, 0.0)]
     result = await ask(of(coins("ETH"), Measure("market_cap"), time=JUNE, operation=Extreme("max")), world)
     assert headline(result) == (5e11, END - 2 * DAY_MS)
     assert (await world.ask(of(coins("BTC"), Measure("market_cap"), time=JUNE, operation=Extreme("max")))).refusal
@@ -238,8 +238,7 @@ async def test_when_a_price_was_last_beyond_a_bound_by_closes() -> None:
     while begin - DAY_MS in above:
         begin -= DAY_MS
     assert result.figures["began"].value == begin
-    per_coin = coins("KPEPE", per_coin=("KPEPE",))
-    tiny = of(per_coin, where=where(PRICE, "lt", 1e9), operation=When("since"))
+    tiny = of(coins("PEPE"), where=where(PRICE, "lt", 1e9), operation=When("since"))
     assert (await ask(tiny)).kind == "since"
     assert (await ask(of(coins("SOL"), where=where(PRICE, "gt", 1e9), operation=When("last")))).kind == "never"
 
@@ -291,8 +290,6 @@ async def test_how_a_price_went_over_a_span() -> None:
     assert (found["start"], found["end"]) == (known[0].open, known[-1].close)
     assert found["change"] == pytest.approx((known[-1].close / known[0].open - 1) * 100)
     assert (found["high"], found["low"]) == (max(bar.high for bar in known), min(bar.low for bar in known))
-    pepe = await ask(of(coins("KPEPE", per_coin=("KPEPE",)), PRICE, time=JUNE))
-    assert pepe.figures["end"].value == bars("KPEPE")[-1].close / 1000
     before = JUNE.__class__(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "2023")
     for measure in (PRICE, TREND):
         assert (await WORLD.ask(of(coins("BTC"), measure, time=before))).kind == "before-history"
@@ -358,10 +355,6 @@ async def test_a_price_was_above_a_bound_where_it_was_on_any_day() -> None:
     low = min(bars("ETH"), key=lambda bar: bar.low).low
     always = await ask(of(coins("ETH"), where=where(PRICE, "gt", low), time=JUNE, operation=Check()))
     assert (always.figures["answer"].value, always.figures["days"].value) == ("Yes", 30)
-    tiny = coins("KPEPE", per_coin=("KPEPE",))
-    most = max(bars("KPEPE"), key=lambda bar: bar.high).high / 1000
-    passed = await ask(of(tiny, where=where(PRICE, "ge", most), time=JUNE, operation=Check()))
-    assert passed.figures["days"].value == 1
 
 
 async def test_a_state_of_some_days_is_neither_there_nor_absent() -> None:
@@ -443,14 +436,14 @@ async def test_the_mean_price_of_a_span_is_no_course() -> None:
 
 
 async def test_distances_are_from_the_bound_of_the_span_to_the_price_asked_for() -> None:
-    price = (await ask(of(coins("KPEPE"), PRICE))).rows[0].values[0]
-    low, high = min(bar.low for bar in bars("KPEPE")), max(bar.high for bar in bars("KPEPE"))
-    subject = coins("KPEPE", per_coin=("KPEPE",))
+    price = (await ask(of(coins("PEPE"), PRICE))).rows[0].values[0]
+    low, high = min(bar.low for bar in bars("PEPE")), max(bar.high for bar in bars("PEPE"))
+    subject = coins("PEPE")
     rise = await ask(of(subject, Measure("from_low", JUNE)))
-    assert rise.rows[0].values == pytest.approx(((price / low - 1) * 100, low / 1_000))
+    assert rise.rows[0].values == pytest.approx(((price / low - 1) * 100, low))
     fall = await ask(of(subject, Measure("from_high", JUNE)))
-    assert fall.rows[0].values == pytest.approx(((price / high - 1) * 100, high / 1_000))
-    then = await ask(of(coins("KPEPE"), Measure("from_low", JUNE), time=day(31)))
-    assert then.rows[0].values == pytest.approx(((bars("KPEPE")[-1].close / low - 1) * 100,))
+    assert fall.rows[0].values == pytest.approx(((price / high - 1) * 100, high))
+    then = await ask(of(coins("PEPE"), Measure("from_low", JUNE), time=day(31)))
+    assert then.rows[0].values == pytest.approx(((bars("PEPE")[-1].close / low - 1) * 100,))
     early = Between(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "long ago")
-    assert (await WORLD.ask(of(coins("KPEPE"), Measure("from_low", early)))).kind == "unknown-value"
+    assert (await WORLD.ask(of(coins("PEPE"), Measure("from_low", early)))).kind == "unknown-value"

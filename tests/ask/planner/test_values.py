@@ -10,7 +10,7 @@ from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
 from service.ask.query import At, Between, Count, Extreme, Measure, Now, Query, Rank
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.market.sources.coingecko import Cap
+from service.market.sources.coingecko import PastCap
 from service.table.daily import PastVerdict
 from service.wire.ask import Source
 from service.wire.market import MarketHealth, TrendCounts, TrendShares
@@ -57,15 +57,6 @@ async def test_a_present_value_is_that_of_the_table() -> None:
     world = World(BTC={"price": 118_234.5, "open_interest_usd": 3e9})
     assert await one(of(coins("BTC"), PRICE), world) == 118_234.5
     assert await one(of(coins("BTC"), Measure("open_interest")), world) == 3e9
-
-
-async def test_pepe_is_priced_by_the_coin_though_a_thousand_are_traded() -> None:
-    world = World(KPEPE={"price": 0.0123})
-    assert await one(of(coins("KPEPE", per_coin=("KPEPE",)), PRICE), world) == pytest.approx(0.0000123)
-    assert await one(of(coins("KPEPE"), PRICE), world) == 0.0123
-    high = max(bar.high for bar in world.history.days.bars("KPEPE", JUNE.start_ms, JUNE.end_ms or 0))
-    query = of(coins("KPEPE", per_coin=("KPEPE",)), Measure("high", JUNE))
-    assert await one(query, world) == pytest.approx(high / 1000)
 
 
 async def test_a_price_of_a_past_day_is_its_close() -> None:
@@ -175,8 +166,6 @@ async def test_the_open_of_a_span_is_that_of_its_first_bar() -> None:
     world = World()
     first = world.history.days.bars("ETH", JUNE.start_ms)[0]
     assert await one(of(coins("ETH"), Measure("open", JUNE)), world) == first.open
-    thousand = of(coins("KPEPE", per_coin=("KPEPE",)), Measure("open", JUNE))
-    assert await one(thousand, world) == world.history.days.bars("KPEPE", JUNE.start_ms)[0].open / 1_000
     top = of(coins("ETH"), Measure("open"), time=JUNE, operation=Extreme("max"))
     bars = world.history.days.bars("ETH", JUNE.start_ms, JUNE.end_ms or 0)
     assert (await world.ask(top)).figures["value"].value == max(bar.open for bar in bars)
@@ -326,7 +315,7 @@ async def test_of_many_coins_a_past_instant_is_judged_at_the_last_midnight() -> 
 async def test_a_past_market_cap_is_the_last_one_stored_by_then() -> None:
     world = World()
     at = TODAY_MS - 9 * DAY_MS
-    world.history.caps["BTC"] = [Cap(at - HOUR_MS, 2.1e12, 1.0), Cap(at + HOUR_MS, 9.9e12, 1.0)]
+    world.history.caps["BTC"] = [PastCap(at - HOUR_MS, 2.1e12, 1.0), PastCap(at + HOUR_MS, 9.9e12, 1.0)]
     assert await one(of(coins("BTC"), Measure("market_cap"), time=day(10)), world) == 2.1e12
     assert await refused(of(coins("ETH"), Measure("market_cap"), time=day(10)), world) == "unknown-value"
 

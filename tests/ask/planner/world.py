@@ -6,31 +6,32 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from service.ask.answers.write import write
+from service.ask.answers import write
+from service.ask.data_services import Tool, Toolbox
+from service.ask.planner.data_reader import Data
 from service.ask.planner.planner import Planner
-from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
 from service.ask.query import Query
-from service.ask.tools import Tool, Toolbox
 from service.ask.understanding import Understanding
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.market.sources.coingecko import Cap
+from service.market.sources.coingecko import PastCap
 from service.table.daily import CoinDays, DailyHistory, PastBar, PastVerdict
-from service.table.history import PastFunding, Payment
+from service.table.history import FundingPayment, PastFunding
 from service.wire.ask import Archetype
 from service.wire.envelope import Answer
 from service.wire.verdict import Label
 from tests.fakes.clock import FakeClock
+from tests.market.gecko import coin
 
 NOW_MS = FakeClock().now_ms()
 TODAY_MS = NOW_MS // DAY_MS * DAY_MS
 DAYS = 420
-COINS = (*(f"C{place:02}" for place in range(20)), "BTC", "ETH", "KPEPE", "SOL")
+COINS = (*(f"C{place:02}" for place in range(20)), "BTC", "ETH", "PEPE", "SOL")
 NEW = "C00"
 """Listed 40 days ago."""
 
 GRADES: tuple[Label, ...] = ("strong-bull", "bull", "neutral", "bear", "strong-bear")
-CATEGORIES = {"Layer 1 (L1)": ["BTC", "ETH", "SOL", "C01", "C02"], "Meme": ["KPEPE", "C03", "C04", "C01"]}
+CATEGORIES = {"Layer 1 (L1)": ["BTC", "ETH", "SOL", "C01", "C02"], "Meme": ["PEPE", "C03", "C04", "C01"]}
 
 
 def _coin(symbol: str) -> CoinDays:
@@ -71,7 +72,7 @@ class MemoryHistory:
         self.days = DailyHistory(self.coins, frozenset(COINS), first, regimes, GRADES)
         self.recorded: dict[str, PastVerdict] = {}
         self.unknown_today: set[str] = set()
-        self.caps: dict[str, list[Cap]] = {}
+        self.caps: dict[str, list[PastCap]] = {}
 
     async def daily(self) -> DailyHistory:
         return self.days
@@ -92,7 +93,7 @@ class MemoryHistory:
     async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
         random = Random(f"{symbol} pays")  # noqa: S311
         paid = [
-            Payment(at_ms, round(random.uniform(-30, 60), 4), 1.0)
+            FundingPayment(at_ms, round(random.uniform(-30, 60), 4), 1.0)
             for at_ms in range(TODAY_MS - 90 * DAY_MS, NOW_MS, HOUR_MS)
         ]
         within = [payment for payment in paid if since_ms < payment.paid_ms <= until_ms]
@@ -101,7 +102,7 @@ class MemoryHistory:
     async def verdict(self, symbol: str, at_ms: int) -> PastVerdict | None:
         return self.recorded.get(symbol) or self.days.verdict(symbol, at_ms)
 
-    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:
+    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[PastCap]:
         return [cap for cap in self.caps.get(symbol, []) if since_ms <= cap.at_ms < until_ms]
 
 
@@ -161,6 +162,7 @@ class World:
                 lambda: [*CATEGORIES],
                 lambda: self.index,
                 self.verdicts,
+                lambda: {"PEPE": coin("kPEPE", None, None)},
             )
         )
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from service.clients.cli.rows import account
+from service.clients.cli import commands
 from service.clients.profile import config
 from tests.clients.account.conftest import Typed
 
@@ -56,7 +56,7 @@ def test_what_is_not_chosen_and_holds_nowhere_is_said_to_be_missing(program: Typ
     [
         ("set max-price 0,05", "max-price: '0,05' is no amount of USDC"),
         ("set max-day 2000", "max-day: 2000 USDC is above 1000"),
-        ("set url verdict.example", "url: 'verdict.example' is no address"),
+        ("set url verdict.example", "url: 'verdict.example' is not a valid service URL"),
         ("set token abc", "token"),
         ("get price", "price"),
         ("set url", "value"),
@@ -88,5 +88,5 @@ def test_a_file_with_a_misspelt_ceiling_is_refused_by_every_command_that_reads_i
 
 
 def test_the_table_of_commands_knows_the_same_names() -> None:
-    named = {argument.choices for row in account.COMMANDS for argument in row.arguments if argument.choices}
+    named = {argument.choices for row in commands._ACCOUNT_COMMANDS for argument in row.arguments if argument.choices}
     assert named == {tuple(config.CHOICES)}

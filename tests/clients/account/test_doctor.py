@@ -7,9 +7,9 @@ import pytest
 from service import __version__
 from service.clients.profile import config, credentials
 from service.clients.profile.config import Config
-from service.clients.profile.credentials import Credential
+from service.clients.profile.credentials import StoredCredential
 from service.clients.sdk.answer import UnreachableError
-from service.clients.sdk.client import Client, Tls
+from service.clients.sdk.connection import ApiConnection, Tls
 from service.clock import parse_iso
 from tests.clients.account.conftest import Typed
 from tests.clients.sdk.peer import Reply, answers, peer, says
@@ -37,7 +37,7 @@ def caller(environment: dict[str, str]) -> None:
 def test_a_sound_way_is_found_to_be_one(person: Typed, environment: dict[str, str]) -> None:
     with peer(MANIFEST, MANIFEST, TIER) as there:
         config.write(environment, Config(url=there.url, max_price_micro_usd=50_000))
-        credentials.keep(environment, there.url, Credential("verdict_sk_x", "api_key", None, None))
+        credentials.keep(environment, there.url, StoredCredential("verdict_sk_x", "api_key", None, None))
         told = person("doctor --client")
         assert [heard.target for heard in there.heard] == ["/api/cli/manifest"] * 2 + ["/api/cli/billing/tier"]
     assert (told.code, told.err) == (0, "")
@@ -171,7 +171,7 @@ def test_files_that_others_can_read_are_a_finding_that_says_how_to_close_them(
 ) -> None:
     with peer(MANIFEST, MANIFEST, TIER) as there:
         config.write(environment, Config(url=there.url))
-        credentials.keep(environment, there.url, Credential("verdict_sk_x", "api_key", None, None))
+        credentials.keep(environment, there.url, StoredCredential("verdict_sk_x", "api_key", None, None))
         path = config.path(environment)
         path.chmod(0o640)
         found = found_in(program, "doctor --client --json", "files")
@@ -201,7 +201,7 @@ def test_a_configuration_that_is_not_understood_is_a_finding(program: Typed, env
 def test_a_token_that_travels_in_the_clear_is_a_finding(
     program: Typed, monkeypatch: pytest.MonkeyPatch, url: str, sound: bool
 ) -> None:
-    monkeypatch.setattr(Client, "ask", lambda *_: (_ for _ in ()).throw(UnreachableError("not in a test")))
+    monkeypatch.setattr(ApiConnection, "ask", lambda *_: (_ for _ in ()).throw(UnreachableError("not in a test")))
     checks = program("doctor --client --json --url", url).json["checks"]
     assert (checks[2]["check"], checks[2]["finding"] is None) == ("address", sound)
 
@@ -210,7 +210,7 @@ def test_an_encrypted_way_says_by_what_and_for_how_long(
     program: Typed, monkeypatch: pytest.MonkeyPatch, caller: None
 ) -> None:
     ends_s = ssl.cert_time_to_seconds("Aug 24 23:59:59 2025 GMT")
-    monkeypatch.setattr(Client, "tls", Tls("TLSv1.3", ends_s))
+    monkeypatch.setattr(ApiConnection, "tls", Tls("TLSv1.3", ends_s))
     manifest = says({"schemaVersion": 1, "data": {"version": "9.1"}, "meta": {"ts": "2025-07-26T00:00:00.000Z"}})
     with peer(manifest, manifest, TIER) as there:
         checks = program("doctor --client --json --url", there.url).json["checks"]

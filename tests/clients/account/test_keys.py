@@ -5,9 +5,9 @@ import json
 import msgspec
 import pytest
 
-from service.clients.cli.account.duration import seconds_in
+from service.clients.cli.account_commands import seconds_in
 from service.clock import parse_iso
-from service.wire.access import CreatedKey, Done, KeyList, KeyRow, NewKey, RotateKey
+from service.wire.access import CreatedKey, Ended, KeyList, KeyRow, NewKey, RotateKey
 from tests.clients.account.conftest import Typed
 from tests.clients.sdk.peer import Reply, answers, peer
 
@@ -30,7 +30,7 @@ def test_a_key_of_ones_own_is_made_with_the_session_and_printed_alone(program: T
         told = program("keys create --mine --name bot --url", there.url)
         [heard] = there.heard
     assert (told.code, told.out) == (0, f"{MADE.key}\n")
-    assert told.err == f"This key is shown once: keep it now. It is yours, without an end, at {there.url}.\n"
+    assert told.err == f"This key is shown once: keep it now. It is yours, no expiry, at {there.url}.\n"
     assert (heard.method, heard.target, heard.headers["authorization"]) == ("POST", "/api/keys", "Bearer ey.sess.ion")
     assert msgspec.json.decode(heard.body, type=NewKey) == NewKey("bot", None)
 
@@ -82,7 +82,7 @@ def test_ones_own_keys_are_listed(person: Typed, program: Typed) -> None:
 
 
 def test_a_key_of_ones_own_is_revoked(program: Typed) -> None:
-    with peer(wrote(Done())) as there:
+    with peer(wrote(Ended())) as there:
         told = program("keys revoke verdict_sk_AbCd1234 --mine --url", there.url)
         assert [(h.method, h.target) for h in there.heard] == [("DELETE", "/api/keys?prefix=verdict_sk_AbCd1234")]
     assert (told.code, told.out) == (0, "verdict_sk_AbCd1234 is revoked.\n")

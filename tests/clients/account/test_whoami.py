@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from service.clients.profile import credentials
-from service.clients.profile.credentials import Credential
+from service.clients.profile.credentials import StoredCredential
 from tests.clients.account.conftest import Typed
 from tests.clients.sdk.peer import answers, peer, says
 
@@ -27,7 +27,9 @@ def test_a_person_reads_who_they_are_what_they_may_and_for_how_long(person: Type
     fields = {"ratelimit": '"questions";r=47;t=43200', "ratelimit_policy": '"questions";q=50;w=86400'}
     with peer(says(SESSION, 200, **fields)) as there:
         environment["VERDICT_URL"] = there.url
-        credentials.keep(environment, there.url, Credential("ey.x.y", "session", WALLET, "2026-01-29T12:00:00.000Z"))
+        credentials.keep(
+            environment, there.url, StoredCredential("ey.x.y", "session", WALLET, "2026-01-29T12:00:00.000Z")
+        )
         told = person("whoami")
         assert there.heard[0].headers["authorization"] == "Bearer ey.x.y"
     assert (told.code, told.err) == (0, "")
@@ -36,7 +38,7 @@ def test_a_person_reads_who_they_are_what_they_may_and_for_how_long(person: Type
         "Questions  47 of 50 a day left, one is free again in 12 h",
         "Who        user 7",
         f"Wallet     {WALLET}",
-        "Known by   a session that is kept here, until 2026-01-29 12:00 UTC, 30 days left",
+        "Known by   a session stored here, until 2026-01-29 12:00 UTC, 30 days left",
         f"Service    {there.url}",
     ]
 
@@ -44,11 +46,11 @@ def test_a_person_reads_who_they_are_what_they_may_and_for_how_long(person: Type
 def test_a_key_of_the_environment_is_said_to_be_one(person: Typed, environment: dict[str, str]) -> None:
     with peer(says(TIER)) as there:
         environment |= {"VERDICT_URL": there.url, "VERDICT_TOKEN": "verdict_sk_x"}
-        credentials.keep(environment, there.url, Credential("ey.x.y", "session", WALLET, None))
+        credentials.keep(environment, there.url, StoredCredential("ey.x.y", "session", WALLET, None))
         told = person("whoami")
         assert there.heard[0].headers["authorization"] == "Bearer verdict_sk_x"
     assert told.out.splitlines() == [
-        "Tier      pro, given by the operator, without an end",
+        "Tier      pro, given by the operator, no expiry",
         "Who       user 1",
         "Known by  an API key in VERDICT_TOKEN",
         f"Service   {there.url}",
@@ -74,10 +76,10 @@ def test_a_free_plan_is_said_without_an_end(
 def test_a_kept_key_without_an_end_and_an_end_that_has_passed(person: Typed, environment: dict[str, str]) -> None:
     ended = {**SESSION, "meta": {"ts": "2026-02-01T00:00:00.000Z"}}
     with peer(says(ended)) as there:
-        credentials.keep(environment, there.url, Credential("verdict_sk_x", "api_key", None, None))
+        credentials.keep(environment, there.url, StoredCredential("verdict_sk_x", "api_key", None, None))
         told = person("whoami --url", there.url)
     assert "until 2026-01-01 00:00 UTC\n" in told.out
-    assert "Known by  a session that is kept here, without an end" in told.out
+    assert "Known by  a session stored here, no expiry" in told.out
 
 
 def test_a_program_gets_the_answer_as_it_came(program: Typed, environment: dict[str, str]) -> None:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
 from unittest import mock
 
-from service.__main__ import run
+from service.__main__ import SECTIONS, run
+from service.clients.cli import main
+from service.clients.cli.command import Arguments
+from service.clients.cli.parser import Invocation, RowCommand, arguments_of
 
 
 class Terminal(io.StringIO):
@@ -41,6 +44,24 @@ def typed(*words: str, environment: Mapping[str, str] | None = None, terminal: b
     with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
         code = run(words, {} if environment is None else environment)
     return Told(code, _text(out), _text(err))
+
+
+def parsed(*words: str) -> Arguments:
+    """Parse a command line without running its command.
+
+    Raises:
+        UsageError: If it is not valid.
+    """
+    kept: list[Arguments] = []
+
+    def keep(command: RowCommand, context: Any) -> int:
+        kept.append(arguments_of(command.row, context.params))
+        return 0
+
+    with mock.patch.object(RowCommand, "invoke", keep):
+        main._run(words, Invocation({}, SECTIONS))
+    [arguments] = kept
+    return arguments
 
 
 def _pipe() -> io.TextIOWrapper:

@@ -8,22 +8,22 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from service.clients.cli.screen import Screen, cells
+from service.clients.cli.terminal import Display, cells
 
 KEPT = Path(__file__).resolve().parent / "snapshots"
 WIDTHS = (80, 120)
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
-Render = Callable[[Screen], Iterable[str]]
+Render = Callable[[Display], Iterable[str]]
 
 
 def check(name: str, render: Render) -> None:
     """Hold what is shown at both widths to what was kept, within the width, and the same in colour as without."""
     for width in WIDTHS:
-        shown = list(render(Screen(width, colour=False)))
+        shown = list(render(Display(width, colour=False)))
         assert [line for line in shown if cells(line) > width] == []
         assert [line for line in shown if line != line.rstrip()] == []
-        assert [uncoloured(line).rstrip() for line in render(Screen(width, colour=True))] == shown
+        assert [uncoloured(line).rstrip() for line in render(Display(width, colour=True))] == shown
         kept = KEPT / f"{name}.{width}.txt"
         text = "".join(f"{line}\n" for line in shown)
         if os.environ.get("VERDICT_SNAPSHOTS") == "write":

@@ -1,147 +1,70 @@
-"""What shells complete, asked of the shells themselves where they are installed."""
+"""Completions: what Click offers, and the scripts with which shells ask it."""
 
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
 
 import pytest
 
-from service.__main__ import SECTIONS
-from service.clients.cli.command import Argument, Command
-from service.clients.cli.fish import fish
-from service.clients.cli.posix import bash, zsh
-from service.clients.cli.tree import tree
+from service.clients.cli.main import COMPLETE
 from tests.clients.cli.commanding import typed
 
-PATIENCE_S = 30.0
-COMMANDS = [command for _, commands in SECTIONS for command in commands]
-WRITERS: dict[str, Callable[[Sequence[Command]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
 
-ASKS = {
-    "bash": """
-COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _verdict
-printf '%s\\n' "${COMPREPLY[@]}"
-""",
-    "zsh": """
-words=("$@"); CURRENT=$#; PREFIX="${words[-1]}"; _verdict
-""",
-    "fish": """
-complete -C "$argv" | string split -f 1 \\t
-""",
-}
-"""What a shell is given to complete; zsh's own part of it, which knows only keyboards, is stood in for."""
-
-BEFORE = {
-    "bash": "",
-    "zsh": "compdef() {}; compset() { PREFIX=${PREFIX#*=} }; _files() { print -l *(N) }\n"
-    'compadd() { shift; for one in "$@"; do [[ $one = $PREFIX* ]] && print -r -- $one; done }\n',
-    "fish": "",
-}
+def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Click offers for the end of a line."""
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+    told = typed(environment={COMPLETE: "bash_complete"})
+    assert told.code == 0
+    return [row.partition(",")[2] for row in told.out.splitlines()]
 
 
-def completed(shell: str, line: str, *, commands: Sequence[Command] = COMMANDS, folder: str = "/") -> list[str]:
-    """What a shell offers for the end of a line.
-
-    Args:
-        shell: Its name.
-        line: As typed so far; a blank at its end begins a new word.
-        commands: The table.
-        folder: Where one stands.
-    """
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    script = BEFORE[shell] + WRITERS[shell](commands) + ASKS[shell]
-    bare = {"bash": ["--norc", "--noprofile", "-c"], "zsh": ["-f", "-c"], "fish": ["--no-config", "-c"]}[shell]
-    words = [line] if shell == "fish" else [shell, *line.split(" ")]
-    done = subprocess.run(
-        [shell, *bare, script, *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=folder
-    )
-    assert done.stderr == ""
-    return sorted(set(done.stdout.split()))
-
-
-SHELLS = pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-
-
-@SHELLS
 @pytest.mark.parametrize(
-    ("line", "offered"),
+    ("line", "expected"),
     [
-        ("verdict coin ", ["historical", "risk"]),
+        ("verdict coin ", ["risk", "lookup", "by-id", "by-name", "by-contract", "historical", "sentiment"]),
         ("verdict coin h", ["historical"]),
-        ("verdict regime ", ["active", "confidence", "history", "signals"]),
-        ("verdict coin historical BTC --unit ", ["d", "h"]),
+        ("verdict coin historical BTC --unit ", ["h", "d"]),
         ("verdict watch f", ["funding"]),
         ("verdict coin historical BTC --unit d --cou", ["--count"]),
-        ("verdict keys create --tier ", ["access", "free", "pro"]),
-        ("verdict grants add --tier ", ["access", "pro"]),
-        ("verdict regime --sym", ["--symbol"]),
+        ("verdict keys create --tier ", ["free", "access", "pro"]),
         ("verdict completions z", ["zsh"]),
-        ("verdict xyzzy ", []),
-        ("verdict coin xyzzy ", []),
-        ("verdict watch prices ", []),
-        ("verdict watch --diff f", ["funding"]),
-        ("verdict coin risk ", []),
-        ("verdict coin risk BTC --fields ", []),
+        ("verdict serve --worke", ["--workers"]),
     ],
 )
-def test_a_shell_offers_what_may_come_next(shell: str, line: str, offered: list[str]) -> None:
-    assert completed(shell, line) == offered
+def test_what_may_come_next_is_offered(line: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sorted(offered(line, monkeypatch)) == sorted(expected)
 
 
-@SHELLS
-def test_a_shell_offers_every_first_word_and_every_option(shell: str) -> None:
-    assert completed(shell, "verdict ") == sorted({command.words.split()[0] for command in COMMANDS})
-    [risk] = [command for command in COMMANDS if command.words == "coin risk"]
-    options = sorted([*(argument.name for argument in risk.arguments if argument.named), "--help"])
-    assert completed(shell, "verdict coin risk BTC --") == options
+def test_after_an_unknown_word_the_known_ones_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "coin" in offered("verdict xyzzy ", monkeypatch)
+    assert offered("verdict coin xyzzy ", monkeypatch) == offered("verdict coin ", monkeypatch)
 
 
-@SHELLS
-def test_a_shell_offers_files_where_a_path_is_wanted(shell: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("here")
-    (folder / "sol.json").touch()
-    (folder / "eth.json").touch()
-    assert completed(shell, "verdict verify ", folder=str(folder)) == ["eth.json", "sol.json"]
-    assert "sol.json" in completed(shell, "verdict record --out ", folder=str(folder))
+def test_every_first_word_and_every_option_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"ask", "coin", "serve", "completions"} <= set(offered("verdict ", monkeypatch))
+    assert {"--json", "--fields", "--help"} <= set(offered("verdict coin risk BTC --", monkeypatch))
 
 
-def test_bash_offers_a_value_behind_an_equals_sign_which_is_a_word_to_it() -> None:
-    assert completed("bash", "verdict coin historical BTC --unit =") == ["d", "h"]
-    assert completed("bash", "verdict transcripts highlights --macro = e") == ["elections", "energy", "etf"]
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_valid(shell: str) -> None:
+    told = typed("completions", shell)
+    assert (told.code, COMPLETE in told.out) == (0, True)
+    if shutil.which(shell):
+        done = subprocess.run([shell, "-n"], input=told.out, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_zsh_offers_a_value_behind_an_equals_sign() -> None:
-    assert completed("zsh", "verdict transcripts highlights --macro=e") == ["elections", "energy", "etf"]
-
-
-def test_the_command_prints_what_a_shell_reads() -> None:
-    for shell, write in WRITERS.items():
-        assert typed("completions", shell) == (0, write(COMMANDS), "")
+def test_an_unknown_shell_is_refused() -> None:
     assert typed("completions", "tcsh").code == 1
 
 
-def test_what_is_hidden_is_offered_by_none() -> None:
-    assert "--worker " not in bash(COMMANDS)
-    assert "-l worker " not in fish(COMMANDS)
-
-
-def test_words_that_are_no_shells_own_are_quoted_for_fish() -> None:
-    row = Command("say", "say 'so' \\ it's done", "a:b", (Argument("--loud", "don't", kind="flag"),), example="")
-    text = fish([row])
-    assert "-d 'say \\'so\\' \\\\ it\\'s done'" in text
-    assert "-l loud -d 'don\\'t'" in text
-
-
-def test_the_tree_says_what_a_word_is_for_or_what_goes_on_from_it() -> None:
-    rows = [
-        Command(
-            "coin risk", "risk", "a:b", (Argument("--x", "x", hidden=True), Argument("file", "")), example="", bare=True
-        ),
-        Command("coin past", "past", "a:b", example=""),
-        Command("ask", "ask", "a:b", (Argument("how", "", choices=("a", "b")),), example=""),
-    ]
-    root, coin, risk, past, ask = tree(rows)
-    assert root.words == {"coin": "risk, past", "ask": "ask"}
-    assert (coin.path, coin.words, coin.files) == ("coin", {"risk": "risk", "past": "past"}, True)
-    assert (risk.path, list(risk.options), list(past.choices), list(ask.choices)) == ("coin risk", [], [], ["a", "b"])
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+def test_bash_completes_with_the_printed_script() -> None:
+    program = f'verdict() {{ "{sys.executable}" -m service "$@"; }}\n'
+    script = f"{program}{typed('completions', 'bash').out}".replace("env COMP_WORDS", "COMP_WORDS")
+    ask = 'COMP_WORDS=(verdict coin h); COMP_CWORD=2; _verdict_completion verdict; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f"{script}\n{ask}"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.strip() == "historical"

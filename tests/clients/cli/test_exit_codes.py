@@ -7,9 +7,9 @@ from hashlib import sha256
 
 import pytest
 
-from service.clients.cli import offer
-from service.clients.cli.refusal import RefusalError
-from service.clients.sdk.answer import Asked, RefusedError, UnreachableError, UnreadableError
+from service.clients.cli import api_command
+from service.clients.cli.errors import RefusalError
+from service.clients.sdk.answer import RefusedError, SentRequest, UnreachableError, UnreadableAnswerError
 from tests.clients.cli.commanding import typed
 
 Fails = Callable[[Exception], None]
@@ -23,7 +23,7 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> Fails:
         def run(*_: object) -> int:
             raise error
 
-        monkeypatch.setattr(offer, "run", run)
+        monkeypatch.setattr(api_command, "run", run)
 
     return fail_with
 
@@ -51,7 +51,7 @@ def refused(status: int, **headers: str) -> RefusedError:
         (refused(503), 5),
         (refused(599), 5),
         (UnreachableError("no"), 6),
-        (UnreadableError("no"), 5),
+        (UnreadableAnswerError("no"), 5),
         (RefusalError("no"), 1),
         (RefusalError("no", 3), 3),
         (RuntimeError("no"), 7),
@@ -116,7 +116,7 @@ def test_programs_read_the_envelope_that_the_service_sent(fails: Fails, words: l
     ("error", "code"),
     [
         (UnreachableError("where?"), "UNREACHABLE"),
-        (UnreadableError("where?"), "UNAVAILABLE"),
+        (UnreadableAnswerError("where?"), "UNAVAILABLE"),
         (RefusalError("where?"), "BAD_REQUEST"),
         (RefusalError("where?", 2), "AUTH_REQUIRED"),
         (RefusalError("where?", 3), "PAYMENT_REQUIRED"),
@@ -154,7 +154,7 @@ def test_what_was_not_paid_for_is_told_with_how_it_could_be_and_what_may_be_paid
     [("AUTH_REQUIRED", "", True), ("AUTH_REQUIRED", "Bearer x", False), ("NOT_FOUND", "", False)],
 )
 def test_who_is_nobody_yet_reads_what_to_do_with_a_key(fails: Fails, code: str, authorization: str, told: bool) -> None:
-    asked = Asked("http://a.example", b"GET /", sha256(authorization.encode()).hexdigest())
+    asked = SentRequest("http://a.example", b"GET /", sha256(authorization.encode()).hexdigest())
     fails(RefusedError(403, {}, {"error": {"code": code, "message": "who?"}}, asked))
     said = typed("coin", "risk", "BTC", terminal=True).err
     assert ("`verdict login --token`" in said) == told

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.clients.cli.loading import load
-from service.clients.cli.screen import Screen, cells
+from service.clients.cli.api_command import view_of
+from service.clients.cli.command import Command, CommandRoute, load
+from service.clients.cli.terminal import Display, cells
 from tests.clients.cli.recorded import ANSWERS
 
 _VIEWS = {
@@ -17,17 +18,25 @@ _VIEWS = {
     **{f"walkforward.{action}": "walkforward" for action in ("signals", "positions", "outcomes")},
     **{f"transcripts.{action}": "transcripts" for action in ("highlights", "sources")},
     **{f"wallets.{action}": "wallets" for action in ("watchlist", "movements")},
+    "coin.lookup": "coin_lookup",
+    "coin.by-contract": "coin_lookup",
+    "resolve": "resolve",
+    "market.prices": "market_prices",
+    "market.baselines": "market_prices",
+    "market.global": "market_global",
     "market.health.context": "market_health",
     "signal.quality.verdict": "scorecard",
 }
+_OFFERS = {"market.health.context": "market.health", "signal.quality.verdict": "signal.quality"}
 _COPIED = ("0x", "https://", "--cursor")
 
 
 def shown(name: str, width: int) -> Iterator[str]:
     document = json.loads((ANSWERS / f"{name}.json").read_text())
-    view = load(f"service.clients.cli.show.{_VIEWS[name]}:lines")
+    command = Command("", "", "", example="", offer=_OFFERS.get(name, name), route=CommandRoute("", view=_VIEWS[name]))
+    view = load(view_of(command))
     lines: Iterator[str] = view(
-        document["data"], document["meta"], Screen(width, colour=False), {"action": name.rpartition(".")[2]}
+        document["data"], document["meta"], Display(width, colour=False), {"action": name.rpartition(".")[2]}
     )
     return lines
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from service import __main__
-from service.clients.cli import letters
-from service.clients.cli.loading import load
+from service.clients.cli import ascii_fallback
+from service.clients.cli.command import load
 from tests.clients.cli.commanding import typed
 from tests.fakes.serving import PATIENCE_S, environment
 
@@ -53,13 +53,13 @@ def test_standard_input_that_is_closed_is_empty() -> None:
 
 
 def test_programs_read_that_the_output_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    from service.clients.cli import offer  # noqa: PLC0415 - as it is patched
+    from service.clients.cli import api_command  # noqa: PLC0415 - as it is patched
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(offer, "run", full)
-    monkeypatch.setattr("service.clients.cli.frame._give_up", lambda _: None)
+    monkeypatch.setattr(api_command, "run", full)
+    monkeypatch.setattr("service.clients.cli.main._discard", lambda _: None)
     assert f'"OUTPUT_LOST", "message": "{_FULL}"' in typed("coin", "risk", "BTC").err
 
 
@@ -69,7 +69,7 @@ def test_an_interrupt_while_the_table_is_loaded_leaves_no_traceback() -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # what a shell starts behind itself ignores it
         "class Finder:\n"
         "    def find_spec(name, *_):\n"
-        "        if name == 'service.clients.cli.table':\n"
+        "        if name == 'service.clients.cli.commands':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder)\n"
         "from service.__main__ import main\n"
@@ -133,5 +133,5 @@ def test_a_terminal_without_a_letter_shows_one_like_it_and_a_program_reads_its_c
 
 
 def test_every_letter_that_stands_for_another_is_as_wide() -> None:
-    assert {len(like) for like in letters._LIKE.values()} == {1}
-    assert "".join(letters._LIKE.values()).isascii()
+    assert {len(like) for like in ascii_fallback._LIKE.values()} == {1}
+    assert "".join(ascii_fallback._LIKE.values()).isascii()

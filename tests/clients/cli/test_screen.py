@@ -3,13 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clients.cli.prose import facts, flow, heading, listed
-from service.clients.cli.screen import Cell, Part, Screen, age, cells, cut, safe, sparkline
-from service.clients.cli.tables import table
+from service.clients.cli.layout import facts, flow, heading, listed, table
+from service.clients.cli.terminal import Cell, Display, Part, age, cells, cut, safe, sparkline
 from tests.clients.cli.snapshots import uncoloured
 
-PLAIN = Screen(40, colour=False)
-COLOURED = Screen(40, colour=True)
+PLAIN = Display(40, colour=False)
+COLOURED = Display(40, colour=True)
 
 
 def test_a_style_is_painted_only_where_there_is_colour() -> None:
@@ -50,7 +49,7 @@ def test_what_is_cut_always_fits(text: str, width: int) -> None:
 def test_an_age_is_told_in_the_unit_that_is_read_fastest() -> None:
     told = [age(seconds) for seconds in (0, 12.9, 59, 60, 3_599, 3_600, 86_399, 86_400, 200_000)]
     assert told == [
-        "0 s old", "12 s old", "59 s old", "1 min old", "59 min old", "1 h old", "23 h old", "1 d old", "2 d old",
+        "0 s old", "12 s old", "59 s old", "1 min old", "59 min old", "1 h old", "23 h old", "24 h old", "2 days old",
     ]  # fmt: skip
 
 
@@ -69,13 +68,13 @@ def test_a_sparkline_of_more_values_than_cells_keeps_its_peaks() -> None:
 
 
 def test_words_wrap_under_themselves() -> None:
-    screen = Screen(16, colour=False)
+    screen = Display(16, colour=False)
     assert list(flow(screen, ["one two three four"], label="ab", indent=4)) == ["ab  one two", "    three four"]
     assert list(flow(screen, ["  "])) == []
 
 
 def test_a_word_that_is_longer_than_the_line_is_broken() -> None:
-    assert list(flow(Screen(10, colour=False), ["0123456789abcdef g"])) == ["0123456789", "abcdef g"]
+    assert list(flow(Display(10, colour=False), ["0123456789abcdef g"])) == ["0123456789", "abcdef g"]
 
 
 def test_a_comma_stands_behind_the_word_before_it() -> None:
@@ -86,17 +85,17 @@ def test_a_comma_stands_behind_the_word_before_it() -> None:
 
 
 def test_prose_is_no_wider_than_is_good_to_read() -> None:
-    assert max(map(len, flow(Screen(200, colour=False), ["word " * 100]))) <= 100
+    assert max(map(len, flow(Display(200, colour=False), ["word " * 100]))) <= 100
 
 
 @given(st.lists(st.text()), st.integers(20, 120), st.integers(0, 10))
 def test_wrapped_words_fit_and_none_is_lost(parts: list[str], width: int, indent: int) -> None:
-    plain = list(flow(Screen(width, colour=False), parts, indent=indent))
+    plain = list(flow(Display(width, colour=False), parts, indent=indent))
     assert all(cells(line) <= width for line in plain)
     assert "".join("".join(plain).split()) == "".join(safe(word) for part in parts for word in part.split())
     styled = [Cell(part, "good") for part in parts]
-    coloured = flow(Screen(width, colour=True), styled, indent=indent)
-    assert [uncoloured(line) for line in coloured] == list(flow(Screen(width, colour=False), styled, indent=indent))
+    coloured = flow(Display(width, colour=True), styled, indent=indent)
+    assert [uncoloured(line) for line in coloured] == list(flow(Display(width, colour=False), styled, indent=indent))
 
 
 def test_a_fact_without_anything_to_say_is_left_out() -> None:
@@ -112,7 +111,7 @@ def test_a_fact_without_anything_to_say_is_left_out() -> None:
 def test_a_heading_goes_on_in_the_next_line_where_it_is_too_long() -> None:
     said = [Cell("BTC", "strong"), Cell("$117,700"), Cell("x" * 30)]
     assert list(heading(PLAIN, said)) == ["BTC   $117,700", "x" * 30]
-    assert list(heading(Screen(10, colour=False), said[:1])) == ["BTC"]
+    assert list(heading(Display(10, colour=False), said[:1])) == ["BTC"]
     assert list(heading(PLAIN, [])) == []
 
 
@@ -127,8 +126,8 @@ def test_a_tables_columns_are_aligned() -> None:
 
 def test_words_give_way_to_a_narrow_screen_and_figures_never_do() -> None:
     rows = [["a name of many letters", "117,700.25 USD"], ["b", "1 USD"]]
-    assert list(table(Screen(24, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700.25 USD"
-    assert list(table(Screen(23, colour=False), ["WHO", "N"], rows, right="lr")) == [
+    assert list(table(Display(24, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700.25 USD"
+    assert list(table(Display(23, colour=False), ["WHO", "N"], rows, right="lr")) == [
         "a name of many letters",
         "  N  117,700.25 USD",
         "b",
@@ -137,7 +136,7 @@ def test_words_give_way_to_a_narrow_screen_and_figures_never_do() -> None:
 
 
 def test_what_must_be_whole_does_not_give_way_at_all() -> None:
-    assert list(table(Screen(10, colour=False), ["A", "B"], [["twelve words", "x"]], whole=True)) == [
+    assert list(table(Display(10, colour=False), ["A", "B"], [["twelve words", "x"]], whole=True)) == [
         "twelve",
         "words",
         "  B  x",
@@ -147,10 +146,10 @@ def test_what_must_be_whole_does_not_give_way_at_all() -> None:
 def test_below_itself_a_column_without_a_header_stays_with_the_one_before_it_or_the_first_that_has_one() -> None:
     rows = [[1, "BTC", "UP", "██", None]]
     heads = ["", "COIN", "TREND", "", "SINCE"]
-    assert list(table(Screen(8, colour=False), heads, rows, right="rrrrr")) == [
+    assert list(table(Display(8, colour=False), heads, rows, right="rrrrr")) == [
         "1 BTC",
         "  TREND  UP ██",
         "  SINCE  -",
     ]
-    bold = next(table(Screen(8, colour=True), heads[:2], [[1, Cell("B" * 9, "bad")]], right="rr"))
+    bold = next(table(Display(8, colour=True), heads[:2], [[1, Cell("B" * 9, "bad")]], right="rr"))
     assert bold == "\x1b[1m1\x1b[0m"

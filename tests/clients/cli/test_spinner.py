@@ -8,7 +8,7 @@ import pytest
 
 from service.clients.cli.spinner import Spinner
 
-PATIENCE_S = 20
+DELAY_S = 20
 
 
 class Terminal(io.StringIO):
@@ -34,8 +34,8 @@ class Terminal(io.StringIO):
 
 def test_it_turns_and_is_gone_without_a_trace() -> None:
     stream = Terminal(writes=3)
-    with Spinner(stream, {}, "asking\x1b", patience_s=0):
-        assert stream.turned.wait(PATIENCE_S)
+    with Spinner(stream, {}, "asking\x1b", delay_s=0):
+        assert stream.turned.wait(DELAY_S)
     drawn = stream.getvalue()
     assert drawn.startswith("\r\x1b[2K⠋ asking�\r\x1b[2K⠙ asking�\r\x1b[2K⠹ asking�")
     assert drawn.endswith("\r\x1b[2K")
@@ -43,15 +43,15 @@ def test_it_turns_and_is_gone_without_a_trace() -> None:
 
 def test_what_is_done_soon_shows_nothing() -> None:
     stream = Terminal()
-    with Spinner(stream, {}, "asking", patience_s=PATIENCE_S):
+    with Spinner(stream, {}, "asking", delay_s=DELAY_S):
         pass
     assert stream.getvalue() == ""
 
 
 def test_it_is_taken_away_before_something_else_is_written() -> None:
     stream = Terminal()
-    with Spinner(stream, {}, "asking", patience_s=0) as spinner:
-        assert stream.turned.wait(PATIENCE_S)
+    with Spinner(stream, {}, "asking", delay_s=0) as spinner:
+        assert stream.turned.wait(DELAY_S)
         spinner.stop()
         stream.write("the answer")
     assert stream.getvalue().endswith("\r\x1b[2Kthe answer")
@@ -61,8 +61,8 @@ def test_it_is_taken_away_when_something_breaks() -> None:
     stream = Terminal()
 
     def asking() -> None:
-        with Spinner(stream, {}, "asking", patience_s=0):
-            assert stream.turned.wait(PATIENCE_S)
+        with Spinner(stream, {}, "asking", delay_s=0):
+            assert stream.turned.wait(DELAY_S)
             raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
@@ -72,6 +72,6 @@ def test_it_is_taken_away_when_something_breaks() -> None:
 
 @pytest.mark.parametrize(("stream", "environment"), [(io.StringIO(), {}), (Terminal(), {"TERM": "dumb"})])
 def test_it_stays_away_where_it_would_only_be_noise(stream: io.StringIO, environment: dict[str, str]) -> None:
-    with Spinner(stream, environment, "asking", patience_s=0):
+    with Spinner(stream, environment, "asking", delay_s=0):
         pass
     assert stream.getvalue() == ""

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import pytest
 
-from service.clients.cli.terminal import is_terminal, screen
+from service.clients.cli.terminal import is_terminal, screen_of
 
 
 @pytest.fixture
@@ -32,23 +32,23 @@ def test_a_closed_stream_is_no_terminal() -> None:
     with closing(io.StringIO()) as stream:
         pass
     assert not is_terminal(stream)
-    assert screen({}, stream).width == 80
+    assert screen_of({}, stream).width == 80
 
 
 def test_the_width_is_the_terminals_unless_columns_says_otherwise(terminal: TextIO) -> None:
-    assert screen({}, terminal).width == 97
-    assert screen({"COLUMNS": "132"}, terminal).width == 132
-    assert [screen({"COLUMNS": told}, terminal).width for told in ("", "0", "-5", "wide", "٣")] == [97] * 5
+    assert screen_of({}, terminal).width == 97
+    assert screen_of({"COLUMNS": "132"}, terminal).width == 132
+    assert [screen_of({"COLUMNS": told}, terminal).width for told in ("", "0", "-5", "wide", "٣")] == [97] * 5
 
 
 def test_a_terminal_that_does_not_know_its_width_is_taken_for_80(terminal: TextIO) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
-    assert screen({}, terminal).width == 80
-    assert screen({}, io.StringIO()).width == 80
+    assert screen_of({}, terminal).width == 80
+    assert screen_of({}, io.StringIO()).width == 80
 
 
 def test_no_screen_is_too_narrow_for_a_figure() -> None:
-    assert screen({"COLUMNS": "3"}, io.StringIO()).width == 20
+    assert screen_of({"COLUMNS": "3"}, io.StringIO()).width == 20
 
 
 @pytest.mark.parametrize(
@@ -69,5 +69,5 @@ def test_no_screen_is_too_narrow_for_a_figure() -> None:
 def test_colour_is_used_where_it_is_understood_and_wanted(
     environment: dict[str, str], on_terminal: bool, elsewhere: bool, terminal: TextIO
 ) -> None:
-    assert screen(environment, terminal).colour == on_terminal
-    assert screen(environment, io.StringIO()).colour == elsewhere
+    assert screen_of(environment, terminal).colour == on_terminal
+    assert screen_of(environment, io.StringIO()).colour == elsewhere

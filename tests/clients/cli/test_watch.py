@@ -14,10 +14,9 @@ import pytest
 from service.__main__ import run
 from service.clients.cli.watch import command
 from service.clients.cli.watch.command import Item, follow
-from service.clients.cli.watch.following import Line
-from service.clients.cli.watch.live import Live
-from service.clients.cli.watch.page import Page, rows_of
-from service.clients.cli.watch.taking import VIEWS
+from service.clients.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
+from service.clients.cli.watch.views import VIEWS
+from service.clients.sdk.stream import StreamLine
 from tests.clients.cli.commanding import Terminal, typed
 from tests.clients.cli.streamed import CLOSE, OPEN, event, line, prices
 from tests.clients.sdk.peer import Reply, answers, peer, says
@@ -170,19 +169,19 @@ class Inbox:
 
 def followed(*items: Item | type[queue.Empty]) -> list[str]:
     shown: list[str] = []
-    live = Live("prices", VIEWS["prices"](), FakeClock())
+    live = LiveView("prices", VIEWS["prices"](), FakeClock())
 
     def draw() -> None:
-        from service.clients.cli.screen import Screen  # noqa: PLC0415
+        from service.clients.cli.terminal import Display  # noqa: PLC0415
 
-        shown.append(list(live.lines(Screen(60, colour=False), 20))[-1])
+        shown.append(list(live.lines(Display(60, colour=False), 20))[-1])
 
     follow(Inbox(*items), live, draw)  # type: ignore[arg-type]
     return shown
 
 
 def test_it_is_drawn_anew_while_nothing_comes_and_with_all_that_comes() -> None:
-    opened = Line(OPEN, json.loads(OPEN))
+    opened = StreamLine(OPEN, json.loads(OPEN))
     assert followed(queue.Empty, "opening again", opened, None) == [
         "Ctrl-C ends it",
         "Ctrl-C ends it",
@@ -198,21 +197,21 @@ def test_an_interruption_leaves_the_terminal_as_it_was() -> None:
         yield "a"
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), Page(out) as page:
+    with pytest.raises(KeyboardInterrupt), AlternateScreen(out) as page:
         page.draw(interrupted())
     assert out.getvalue() == f"{ENTER}{LEAVE}"
 
 
 def test_a_page_is_drawn_over_the_one_before() -> None:
     out = Terminal()
-    Page(out).draw(["a", "b"])
+    AlternateScreen(out).draw(["a", "b"])
     assert out.getvalue() == "\x1b[Ha\x1b[K\r\nb\x1b[K\x1b[J"
 
 
 def test_being_ended_leaves_the_terminal_as_it_was_too() -> None:
     out = Terminal()
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as ended, Page(out):
+    with pytest.raises(SystemExit) as ended, AlternateScreen(out):
         signal.raise_signal(signal.SIGTERM)
     assert ended.value.code == 143
     assert out.getvalue().endswith(LEAVE)
@@ -228,7 +227,7 @@ def test_being_stopped_gives_the_shell_its_terminal_until_it_goes_on(monkeypatch
         seen.append((number, signal.getsignal(number), out.getvalue()))
 
     monkeypatch.setattr(signal, "raise_signal", stop)
-    with Page(out) as page:
+    with AlternateScreen(out) as page:
         raise_signal(signal.SIGTSTP)
         raise_signal(signal.SIGTSTP)
         page.draw(["a"])
@@ -242,7 +241,7 @@ def test_being_stopped_gives_the_shell_its_terminal_until_it_goes_on(monkeypatch
     ("environment", "rows"), [({"LINES": "50"}, 50), ({"LINES": "0"}, 24), ({"LINES": "x"}, 24), ({}, 24)]
 )
 def test_as_many_rows_as_are_told_else_twenty_four(environment: Mapping[str, str], rows: int) -> None:
-    assert rows_of(environment, io.StringIO()) == rows
+    assert terminal_rows(environment, io.StringIO()) == rows
 
 
 def test_a_terminal_says_itself_how_many_rows_it_has() -> None:
@@ -253,10 +252,59 @@ def test_a_terminal_says_itself_how_many_rows_it_has() -> None:
         import termios  # noqa: PLC0415
 
         fcntl.ioctl(terminal.fileno(), termios.TIOCSWINSZ, struct.pack("HHHH", 33, 100, 0, 0))
-        assert rows_of({}, terminal) == 33
+        assert terminal_rows({}, terminal) == 33
     os.close(ours)
 
 
 def test_nothing_waits_longer_than_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     command._pause(0)
+
+
+def table_of(*rows: Mapping[str, object]) -> Reply:
+    """The table of coins."""
+    return says({"schemaVersion": 1, "data": {"coins": list(rows)}, "meta": {}})
+
+
+BTC_ROW = {"symbol": "BTC", "price": 110.0, "change_24h": 10.0}
+
+
+def test_named_coins_are_shown_with_their_change_in_24_hours(environment: dict[str, str]) -> None:
+    aave = {"symbol": "AAVE", "price": None, "change_24h": None}
+    with peer(table_of(BTC_ROW, aave), stream(OPEN, event(1, prices(BTC=105.0)), CLOSE)) as listening:
+        seen = typed("watch", "prices", "btc", "AAVE", "--url", listening.url, environment=environment, terminal=True)
+    assert listening.heard[0].target == "/api/cli/coins?symbols=btc%2CAAVE&sort=volume_24h_usd"
+    last = frames(seen.out)[-1]
+    assert "BTC     105  +5.00 %" in last
+    assert "AAVE      5        -" in last
+    assert "ETH" not in last
+    assert "change in 24 h" in last
+
+
+def test_an_unknown_coin_opens_no_stream(environment: dict[str, str]) -> None:
+    unknown = says({"error": {"code": "UNKNOWN_SYMBOL", "message": "There is no NOPE."}}, 404)
+    with peer(unknown) as listening:
+        seen = typed("watch", "prices", "NOPE", "--url", listening.url, environment=environment, terminal=True)
+    assert (seen.code, seen.out, len(listening.heard)) == (4, "", 1)
+
+
+def test_without_the_table_of_coins_the_change_is_that_of_the_view(environment: dict[str, str]) -> None:
+    with peer(says({}, 402), stream(OPEN, event(1), CLOSE)) as listening:
+        seen = typed("watch", "prices", "btc", "--url", listening.url, environment=environment, terminal=True)
+    assert "change since the view began" in frames(seen.out)[-1]
+    assert "ETH" not in frames(seen.out)[-1]
+
+
+def test_programs_get_the_prices_of_named_coins_only(
+    environment: dict[str, str], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    with peer(stream(OPEN, event(1), CLOSE)) as listening:
+        assert run(["watch", "prices", "eth", "--url", listening.url], environment) == 0
+    [opened, told, closed] = capsysbinary.readouterr().out.splitlines(keepends=True)
+    assert (opened, closed) == (OPEN, CLOSE)
+    assert list(json.loads(told)["data"]["prices"]) == ["ETH"]
+
+
+def test_only_prices_are_of_named_coins(environment: dict[str, str]) -> None:
+    told = typed("watch", "funding", "BTC", environment=environment, terminal=True)
+    assert (told.code, told.err) == (1, "verdict: Only the stream prices takes symbols.\n")

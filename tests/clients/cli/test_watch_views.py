@@ -6,41 +6,38 @@ from typing import Any
 
 import pytest
 
-from service.clients.cli.screen import Part, Screen
-from service.clients.cli.watch.following import Line
-from service.clients.cli.watch.live import Live
-from service.clients.cli.watch.taking import VIEWS, take
-from service.clients.cli.watch.views.happenings import Alerts, Crossings
-from service.clients.cli.watch.views.prices import Prices
-from service.clients.cli.watch.views.view import fitted
-from service.clients.sdk.answer import UnreadableError
+from service.clients.cli.terminal import Display, Part
+from service.clients.cli.watch.live_view import LiveView
+from service.clients.cli.watch.views import VIEWS, AlertsView, CrossingsView, PricesView, fitted, take_event
+from service.clients.sdk.answer import UnreadableAnswerError
+from service.clients.sdk.stream import StreamLine
 from tests.clients.cli.recorded import answer, hostile, steering
 from tests.clients.cli.snapshots import check
 from tests.clients.cli.streamed import HEARTBEAT, OPEN, SILENT, event, line, prices, recorded
 from tests.fakes.clock import FakeClock
 
-PLAIN = Screen(80, colour=False)
+PLAIN = Display(80, colour=False)
 META = {"ts": "2025-07-25T12:00:00.000Z", "tick": 1, "data_age_seconds": 0}
 
 
-def read(raw: bytes) -> Line:
-    return Line(raw, json.loads(raw))
+def read(raw: bytes) -> StreamLine:
+    return StreamLine(raw, json.loads(raw))
 
 
 def said(parts: Sequence[Part]) -> str:
     return " ".join(part if isinstance(part, str) else part.text for part in parts)
 
 
-def live(stream: str, clock: FakeClock | None = None) -> Live:
-    return Live(stream, VIEWS[stream](), clock or FakeClock())
+def live(stream: str, clock: FakeClock | None = None) -> LiveView:
+    return LiveView(stream, VIEWS[stream](), clock or FakeClock())
 
 
 @pytest.mark.parametrize("stream", ["prices", "funding", "regime", "sentiment", "alerts", "crossings"])
 def test_a_recorded_stream_is_drawn_as_it_was_read_and_kept(stream: str) -> None:
-    def render(screen: Screen) -> list[str]:
+    def render(screen: Display) -> list[str]:
         shown = live(stream)
         for document in recorded(stream):
-            shown.take(Line(b"", document))
+            shown.take(StreamLine(b"", document))
         return list(shown.lines(screen, 24))
 
     check(f"watch.{stream}", render)
@@ -52,7 +49,7 @@ def test_no_text_of_a_stream_steers_the_terminal(stream: str) -> None:
     shown = live(stream)
     for document in recorded(stream):
         hurt = hostile(document)
-        shown.take(Line(b"", {**hurt, "type": document["type"]}))
+        shown.take(StreamLine(b"", {**hurt, "type": document["type"]}))
     shown.trouble("\x1b[2J")
     assert steering(shown.lines(PLAIN, 24)) == []
 
@@ -96,14 +93,14 @@ def test_trouble_stands_below_until_the_next_line() -> None:
 def test_an_event_of_another_shape_is_refused_with_a_way_to_see_it() -> None:
     strange: list[object] = [{"prices": 1}, {"other": {}}, []]
     for odd in strange:
-        with pytest.raises(UnreadableError, match="--ndjson"):
-            take(Prices(), read(event(1, odd)))
-    with pytest.raises(UnreadableError):
-        take(Prices(), read(line(type="event", data=prices(), meta={"tick": "x"})))
+        with pytest.raises(UnreadableAnswerError, match="--ndjson"):
+            take_event(PricesView(), read(event(1, odd)))
+    with pytest.raises(UnreadableAnswerError):
+        take_event(PricesView(), read(line(type="event", data=prices(), meta={"tick": "x"})))
 
 
-def moved(*states: Any) -> Prices:
-    view = Prices()
+def moved(*states: Any) -> PricesView:
+    view = PricesView()
     for state in states:
         view.take(state, META)
     return view
@@ -111,7 +108,7 @@ def moved(*states: Any) -> Prices:
 
 def test_prices_are_told_against_where_they_began_and_who_moved_most_comes_first_behind_the_two() -> None:
     view = moved(prices(SOL=50.0, XRP=2.0), prices(SOL=51.0, XRP=1.9, BTC=101.0))
-    lines = list(view.lines(Screen(38, colour=False), 20))
+    lines = list(view.lines(Display(38, colour=False), 20))
     assert [row.split()[0] for row in lines] == ["COIN", "BTC", "ETH", "XRP", "SOL", "AAVE", "change"]
     assert lines[1] == "BTC     101  +1.00 %  ▁█"
     assert lines[3] == "XRP     1.9  -5.00 %  █▁"
@@ -210,16 +207,16 @@ def test_a_mood_without_a_score_has_no_gauge() -> None:
 
 def test_alerts_and_crossings_come_newest_first() -> None:
     alert = answer("funding.alerts")[0]["events"][0]
-    view = Alerts()
+    view = AlertsView()
     view.take({**alert, "asset": "OLD", "clearedAt": None}, META)
     view.take({**alert, "asset": "NEW", "clearedAt": "2025-07-25T12:00:00.000Z"}, META)
-    shown = " ".join(view.lines(Screen(200, colour=False), 20))
+    shown = " ".join(view.lines(Display(200, colour=False), 20))
     assert shown.index("NEW") < shown.index("OLD")
     assert shown.count("cleared 2025-07-25 12:00 UTC") == 1
     crossing = {
         "id": "x", "up": 40, "down": 30, "direction": "DOWN over UP", "at": "2025-07-25T00:00:00.000Z", "universe": 80,
     }  # fmt: skip
-    days = Crossings()
+    days = CrossingsView()
     days.take(crossing, META)
     days.take({**crossing, "direction": "UP over DOWN"}, META)
     assert list(days.lines(PLAIN, 20)) == [

@@ -8,10 +8,10 @@ import pytest
 from mcp import Client
 from mcp.server.lowlevel import Server
 
-from service.clients.mcp.budget import DEFAULT
-from service.clients.mcp.calling import Caller
+from service.clients.mcp.calls import ToolCaller
 from service.clients.mcp.gateway import Gateway
 from service.clients.mcp.server import make_server
+from service.clients.mcp.tool_results import DEFAULT_BYTES
 from tests.clients.mcp.recorded import Recorded, recorded
 
 ERAS = ("legacy", "auto")
@@ -34,7 +34,7 @@ def gateway(service: Recorded) -> Iterator[Gateway]:
 
 @pytest.fixture
 def tools(gateway: Gateway) -> Server[Any]:
-    return make_server(Caller(gateway, DEFAULT, over_http=False), DEFAULT, over_http=False)
+    return make_server(ToolCaller(gateway, DEFAULT_BYTES, over_http=False), DEFAULT_BYTES, over_http=False)
 
 
 @pytest.fixture(params=ERAS)

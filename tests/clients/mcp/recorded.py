@@ -17,6 +17,15 @@ _FILES: Mapping[str, str] = {
     "/api/cli/manifest": "manifest",
     "/api/cli/billing/tier": "billing.tier",
     "/api/cli/coin/risk/BTC": "coin.risk",
+    "/api/cli/coin/lookup": "coin.lookup",
+    "/api/cli/coin/by-id/fartcoin": "coin.lookup",
+    "/api/cli/coin/by-name/Fartcoin": "coin.lookup",
+    "/api/cli/coin/by-contract/0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48": "coin.by-contract",
+    "/api/cli/resolve": "resolve",
+    "/api/cli/market/prices": "market.prices",
+    "/api/cli/market/baselines": "market.baselines",
+    "/api/cli/market/global": "market.global",
+    "/api/cli/rwa/asset/xyz%3AAAPL": "rwa.asset",
     "/api/cli/coins": "coins",
     "/api/cli/coin/historical/BTC": "coin.historical.days",
     "/api/cli/signal/BTC": "signal.btc",
@@ -24,13 +33,16 @@ _FILES: Mapping[str, str] = {
     "/api/cli/category/sentiment/Layer%201%20%28L1%29": "category.sentiment",
     "/api/cli/rwa/symbol/AAPL": "rwa.symbol",
     "/api/cli/rwa/assets": "rwa.assets",
+    "/api/cli/coin/sentiment/BTC": "coin.sentiment",
+    "/api/cli/narratives": "narratives",
     "/api/cli/market/health": "market.health.context",
     "/api/cli/market/crossing": "market.crossing",
     "/api/cli/funding/alerts": "funding.alerts",
     "/api/cli/signal-quality": "signal.quality",
     "/api/cli/transcripts": "transcripts.highlights",
+    "/api/receipts": "receipts.list",
 }
-_BY_ACTION = frozenset({"/api/cli/regime", "/api/cli/walkforward", "/api/cli/wallets"})
+_BY_ACTION = frozenset({"/api/cli/regime", "/api/cli/sentiment", "/api/cli/walkforward", "/api/cli/wallets"})
 
 
 class Heard(NamedTuple):

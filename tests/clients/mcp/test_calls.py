@@ -14,14 +14,13 @@ from mcp.client.session import ClientRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from service.clients.mcp.calling import Caller
+from service.clients.mcp.calls import ToolCaller
+from service.clients.mcp.elicitation import ANSWER_TIMEOUT_S, ambiguous_name, choose
 from service.clients.mcp.gateway import Gateway
-from service.clients.mcp.meaning import PATIENCE_S, choose, doubt_of
-from service.clients.mcp.prompts import PROMPTS
-from service.clients.mcp.resources import CAPABILITIES, MANIFEST, TIER
-from service.clients.mcp.threads import MOST
+from service.clients.mcp.resources import CAPABILITIES, MANIFEST, PROMPTS, TIER
 from service.clients.mcp.tools import TOOLS
 from service.clients.sdk.answer import RefusedError
+from service.clients.sdk.pool import MOST_CALLS
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import Opened
 from tests.clients.mcp.recorded import Recorded, Refusal, load
@@ -86,12 +85,16 @@ async def test_arguments_arrive_as_the_route_s_parameters(opened: Opened, servic
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
-        ("coin_risk", {}, "coin_risk takes symbol (needed)."),
+        (
+            "coin_risk",
+            {},
+            "coin_risk takes symbol (needed); view: one of contract, id, name, resolve, risk, trend; chain.",
+        ),
         ("coin_risk", {"symbol": "BTC", "color": 1}, "unknown field `color`"),
         (
             "market_state",
             {"view": "sideways"},
-            "market_state takes view (needed): one of breadth, crossings, history, regime, signals; symbol.",
+            "one of baselines, breadth, crossings, global, history, narratives, prices, regime, sentiment, signals;",
         ),
         ("coin_history", {"symbol": "BTC", "count": 5_000}, "`int` <= 1000"),
     ],
@@ -111,7 +114,10 @@ async def test_what_is_long_and_wrong_is_not_told_again_whole(opened: Opened) ->
     async with opened() as client:
         result = await client.call_tool("coin_risk", {"x" * 100_000: 1})
         assert len(text_of(result)) < 1_000
-        assert "coin_risk takes symbol (needed)." in text_of(result)
+        assert (
+            "coin_risk takes symbol (needed); view: one of contract, id, name, resolve, risk, trend; chain."
+            in text_of(result)
+        )
         with pytest.raises(MCPError, match="there is no tool 'xxx") as caught:
             await client.call_tool("x" * 100_000)
     assert len(str(caught.value)) < 1_000
@@ -130,15 +136,15 @@ async def test_calls_that_wait_for_the_service_take_no_thread_that_standard_inpu
     monkeypatch.setattr(service, "answer", wait)
     try:
         async with Client(tools, mode="legacy") as client, anyio.create_task_group() as group:
-            for _ in range(MOST + 1):
+            for _ in range(MOST_CALLS + 1):
                 group.start_soon(client.call_tool, "coin_risk", {"symbol": "BTC"})
-            for _ in range(MOST):
+            for _ in range(MOST_CALLS):
                 assert await anyio.to_thread.run_sync(partial(heard.acquire, timeout=SILENT_S))
             with anyio.fail_after(SILENT_S):
                 assert anyio.to_thread.current_default_thread_limiter().borrowed_tokens == 0
                 await client.list_tools()
             group.cancel_scope.cancel()
-        assert len(service.heard) == MOST
+        assert len(service.heard) == MOST_CALLS
     finally:
         silent.set()
 
@@ -197,7 +203,7 @@ async def test_without_a_choice_the_model_is_told_the_candidates(
         result = await client.call_tool("coin_risk", {"symbol": "NOPE"})
     assert len(user.asked) == 1
     assert result.is_error
-    assert text_of(result).startswith("UNKNOWN_SYMBOL: no coin 'NOPE' is listed; the closest are NOT, NEAR")
+    assert text_of(result).startswith("UNKNOWN_SYMBOL: No coin 'NOPE' is listed. The closest are NOT, NEAR")
     assert "do not answer about one that does not" in text_of(result)
     assert {heard.path.rpartition("/")[2] for heard in service.heard} == {"NOPE"}
 
@@ -244,11 +250,13 @@ def refused(code: str, details: dict[str, Any] | None = None) -> RefusedError:
     ],
 )
 def test_nothing_is_asked_where_a_choice_would_not_settle_it(error: Exception, arguments: dict[str, Any]) -> None:
-    assert doubt_of(error, arguments) is None
+    assert ambiguous_name(error, arguments) is None
 
 
 def test_a_category_is_asked_for_by_the_name_it_was_given_under() -> None:
-    doubt = doubt_of(refused("UNKNOWN_CATEGORY", {"candidates": ["Meme\u202e", *"ABCDEFGHIJK"]}), {"sector": "Mem\x1b"})
+    doubt = ambiguous_name(
+        refused("UNKNOWN_CATEGORY", {"candidates": ["Meme\u202e", *"ABCDEFGHIJK"]}), {"sector": "Mem\x1b"}
+    )
     assert doubt is not None
     assert doubt.field == "sector"
     assert doubt.message == "There is no 'Mem\ufffd' here. What did you mean?"
@@ -259,10 +267,10 @@ async def test_a_person_is_not_waited_for_without_end(monkeypatch: pytest.Monkey
     async def never(*_: object) -> None:
         await anyio.sleep_forever()
 
-    assert PATIENCE_S <= 120
-    monkeypatch.setattr("service.clients.mcp.meaning.PATIENCE_S", 0)
+    assert ANSWER_TIMEOUT_S <= 120
+    monkeypatch.setattr("service.clients.mcp.elicitation.ANSWER_TIMEOUT_S", 0)
     context: Any = SimpleNamespace(session=SimpleNamespace(elicit_form=never), request_id=1)
-    doubt = doubt_of(refused("UNKNOWN_SYMBOL", {"candidates": ["A"]}), {"symbol": "B"})
+    doubt = ambiguous_name(refused("UNKNOWN_SYMBOL", {"candidates": ["A"]}), {"symbol": "B"})
     assert doubt is not None
     assert await choose(context, doubt) is None
 
@@ -340,4 +348,4 @@ async def test_a_prompt_without_what_it_takes_is_refused(
 
 
 def test_a_caller_says_whether_it_pays(gateway: Gateway) -> None:
-    assert Caller(gateway, 1, over_http=False).gateway.pays is False
+    assert ToolCaller(gateway, 1, over_http=False).gateway.pays is False

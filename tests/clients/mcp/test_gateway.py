@@ -8,14 +8,14 @@ from typing import Any, cast
 import pytest
 
 from service.clients.mcp.gateway import Gateway, bearer
-from service.clients.mcp.tools import Asked
+from service.clients.mcp.tools import ToolRequest
 from service.clients.paying.buyer import Buyer
-from service.clients.paying.refusal import UnpaidError
-from service.clients.sdk.answer import Answer, RefusedError
+from service.clients.paying.terms import UnpaidError
+from service.clients.sdk.answer import RawAnswer, RefusedError
 from tests.clients.mcp.recorded import Recorded, Refusal, load
 
-RISK = Asked("coin.risk", {"symbol": "BTC"})
-QUESTION = Asked("question", {"messages": [{"role": "user", "content": "How is ETH doing?"}]})
+RISK = ToolRequest("coin.risk", {"symbol": "BTC"})
+QUESTION = ToolRequest("question", {"messages": [{"role": "user", "content": "How is ETH doing?"}]})
 
 
 class Purse:
@@ -25,7 +25,7 @@ class Purse:
         self.asked: list[RefusedError] = []
         self._willing = willing
 
-    def buy(self, refused: RefusedError, send: Callable[[Mapping[str, str]], Answer], _client: object) -> Answer:
+    def buy(self, refused: RefusedError, send: Callable[[Mapping[str, str]], RawAnswer], _client: object) -> RawAnswer:
         self.asked.append(refused)
         if not self._willing:
             raise UnpaidError("above the ceiling")
@@ -42,7 +42,7 @@ def test_a_client_forgets_its_caller_once_it_has_asked(service: Recorded) -> Non
         gateway.ask(RISK, {"authorization": "bearer verdict_sk_two"})
         gateway.ask(RISK, {})
         gateway.ask(RISK, None)
-        assert [client.token for client in gateway._idle] == [None]
+        assert [client.token for client in gateway.pool._idle] == [None]
     assert [heard.bearer for heard in service.heard] == ["Bearer verdict_sk_one", "Bearer verdict_sk_two", None, None]
 
 
@@ -51,7 +51,7 @@ def test_a_client_forgets_its_caller_also_where_the_service_says_no(service: Rec
     with closing(Gateway(service.url, bearer)) as gateway:
         with pytest.raises(RefusedError):
             gateway.ask(RISK, {"authorization": "Bearer verdict_sk_one"})
-        assert [client.token for client in gateway._idle] == [None]
+        assert [client.token for client in gateway.pool._idle] == [None]
 
 
 def test_callers_at_the_same_time_are_each_themselves(service: Recorded) -> None:
@@ -59,7 +59,9 @@ def test_callers_at_the_same_time_are_each_themselves(service: Recorded) -> None
 
     def ask(number: int) -> None:
         with pytest.raises(RefusedError):
-            gateway.ask(Asked("coin.risk", {"symbol": f"C{number}"}), {"authorization": f"Bearer verdict_sk_{number}"})
+            gateway.ask(
+                ToolRequest("coin.risk", {"symbol": f"C{number}"}), {"authorization": f"Bearer verdict_sk_{number}"}
+            )
 
     with closing(Gateway(service.url, bearer)) as gateway, ThreadPoolExecutor(16) as threads:
         list(threads.map(ask, range(100)))

@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 import threading
-from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +22,9 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from service.clients.cli.refusal import RefusalError
-from service.clients.cli.rows.agents import COMMANDS
+from service.clients.cli.command import Arguments
+from service.clients.cli.commands import _MCP_COMMANDS
+from service.clients.cli.errors import RefusalError
 from service.clients.mcp import serving
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import ERAS, PATIENCE_S
@@ -39,9 +39,9 @@ HANDSHAKE = {
 }
 
 
-def typed(**given: Any) -> Namespace:
+def typed(**given: Any) -> Arguments:
     """The command's arguments."""
-    return Namespace(**{"http": False, "port": None, "budget": None, "pay": False, "url": None, **given})
+    return Arguments(**{"http": False, "port": None, "budget": None, "pay": False, "url": None, **given})
 
 
 async def every_tool_answers(client: Client) -> None:
@@ -101,7 +101,7 @@ def listening(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> Iterator[st
             heard.set()
 
     monkeypatch.setattr(uvicorn, "Server", Server)
-    monkeypatch.setattr(serving, "_tell", said.append)
+    monkeypatch.setattr(serving, "tell", said.append)
     environment = {"VERDICT_URL": service.url, "VERDICT_TOKEN": "verdict_sk_operator"}
     codes: list[int] = []
     thread = threading.Thread(target=lambda: codes.append(serving.run(typed(http=True, port=0), environment)))
@@ -237,7 +237,7 @@ def test_a_login_takes_effect_without_a_new_start(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_command_has_an_example_and_takes_what_is_read() -> None:
-    (command,) = COMMANDS
+    (command,) = _MCP_COMMANDS
     assert command.run == "service.clients.mcp.serving:run"
     names = {argument.name.lstrip("-") for argument in command.arguments}
     assert names == set(vars(typed()))

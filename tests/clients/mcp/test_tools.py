@@ -10,49 +10,59 @@ from mcp import Client
 from mcp.server.lowlevel import Server
 
 from service.clients.mcp import views
-from service.clients.mcp.budget import DEFAULT
-from service.clients.mcp.calling import Caller
-from service.clients.mcp.gateway import OFFER_OF, Gateway
-from service.clients.mcp.schema import of
+from service.clients.mcp.calls import ToolCaller
+from service.clients.mcp.gateway import Gateway
+from service.clients.mcp.schema import schema_of
 from service.clients.mcp.server import INSTRUCTIONS, make_server
-from service.clients.mcp.tools import TOOL_OF, TOOLS, Arguments
+from service.clients.mcp.tool_results import DEFAULT_BYTES
+from service.clients.mcp.tools import TOOL_OF, TOOLS
+from service.clients.sdk.calls import OFFER_OF
 from service.wire import ask, coins, market, quality, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import ERAS, Opened
 
-LONGEST = 15 * 1024
+LONGEST = 13_000
 UNPAID = 13
 OF: dict[type[msgspec.Struct], tuple[type[msgspec.Struct], ...]] = {
-    views.Risk: (market.RiskContext,),
-    views.CoinRow: (coins.CoinRow,),
-    views.Coins: (coins.Coins,),
-    views.Rule: (verdict.AppliedRule,),
-    views.Verdict: (verdict.Signal,),
-    views.Point: (market.HistoricalPoint,),
-    views.History: (market.Historical,),
-    views.Shares: (market.TrendShares,),
-    views.Crossing: (market.Crossing,),
-    views.CoinRegime: (regime.RegimePosition, regime.RegimeSignal),
-    views.Trade: (regime.RegimeTrade,),
-    views.Market: (market.MarketHealth, market.Crossings, regime.MarketRegime, regime.RegimeHistory),
-    views.Member: (market.CategoryCoin, sentiment.CoinSentiment),
-    views.Category: (market.CategoryInfo, sentiment.CategorySentiment),
-    views.Alert: (market.FundingAlert,),
-    views.Alerts: (market.FundingAlerts,),
-    views.Asset: (rwa.RwaListing, rwa.RwaAsset),
-    views.Assets: (rwa.RwaAssets,),
-    views.Record: (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
-    views.Summary: (walkforward.WalkforwardSummary,),
-    views.Walkforward: (walkforward.WalkforwardOutcomes,),
-    views.Validations: (quality.SignalValidations,),
-    views.Quality: (quality.SignalQuality,),
-    views.Highlight: (transcripts.Highlight,),
-    views.Transcripts: (transcripts.Highlights,),
-    views.Token: (wallets.MovedToken,),
-    views.Wallet: (wallets.WatchedWallet,),
-    views.Movement: (wallets.Movement,),
-    views.Wallets: (wallets.Watchlist, wallets.Movements),
-    views.Told: (ask.Told,),
+    views.RiskView: (market.RiskContext, coins.CoinIdentity, coins.CoinLookup, coins.Resolved),
+    views._CoinRow: (coins.CoinRow,),
+    views.CoinsView: (coins.Coins,),
+    views._Rule: (verdict.AppliedRule,),
+    views.VerdictView: (verdict.Signal,),
+    views._Point: (market.HistoricalPoint,),
+    views.HistoryView: (market.Historical,),
+    views._Crossing: (market.Crossing,),
+    views._CoinRegime: (regime.RegimePosition, regime.RegimeSignal),
+    views._Trade: (regime.RegimeTrade,),
+    views.MarketView: (
+        market.MarketHealth,
+        market.Crossings,
+        regime.MarketRegime,
+        regime.RegimeHistory,
+        market.LivePrices,
+        market.GlobalMarket,
+        sentiment.SentimentItem,
+        sentiment.Narratives,
+    ),
+    views._Narrative: (sentiment.Narrative,),
+    views._Member: (market.CategoryCoin, sentiment.CoinSentiment),
+    views.CategoryView: (market.CategoryInfo, sentiment.CategorySentiment),
+    views._Alert: (market.FundingAlert,),
+    views.FundingAlertsView: (market.FundingAlerts,),
+    views._Asset: (rwa.RwaListing, rwa.RwaAsset),
+    views.AssetsView: (rwa.RwaAssets,),
+    views._Record: (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
+    views._Summary: (walkforward.WalkforwardSummary,),
+    views.WalkforwardView: (walkforward.WalkforwardOutcomes,),
+    views._Validations: (quality.SignalValidations,),
+    views.QualityView: (quality.SignalQuality,),
+    views._Highlight: (transcripts.Highlight,),
+    views.TranscriptsView: (transcripts.Highlights,),
+    views._Token: (wallets.MovedToken,),
+    views._Wallet: (wallets.WatchedWallet,),
+    views._Movement: (wallets.Movement,),
+    views.WalletsView: (wallets.Watchlist, wallets.Movements),
+    views.AnswerView: (ask.QuestionAnswer,),
 }
 OURS = {"as_of", "data_age_seconds", "notes", "records"}
 """Fields that no payload has under this name."""
@@ -75,7 +85,7 @@ def hints_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return hints | {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
 
 
-async def test_the_whole_list_of_tools_is_shorter_than_fifteen_kilobytes(opened: Opened) -> None:
+async def test_the_whole_list_of_tools_is_shorter_than_thirteen_thousand_bytes(opened: Opened) -> None:
     async with opened() as client:
         listed = await client.list_tools()
     written = listed.model_dump_json(by_alias=True, exclude_none=True).encode()
@@ -86,7 +96,9 @@ async def test_the_whole_list_of_tools_is_shorter_than_fifteen_kilobytes(opened:
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_list_is_as_short_where_the_tools_pay(gateway: Gateway, era: str) -> None:
     gateway.pays = True
-    server: Server[Any] = make_server(Caller(gateway, DEFAULT, over_http=False), DEFAULT, over_http=False)
+    server: Server[Any] = make_server(
+        ToolCaller(gateway, DEFAULT_BYTES, over_http=False), DEFAULT_BYTES, over_http=False
+    )
     async with Client(server, mode=era) as client:
         listed = await client.list_tools()
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < LONGEST
@@ -106,20 +118,19 @@ async def test_every_tool_has_a_title_a_purpose_and_says_that_it_only_reads(open
     assert len({tool.title for tool in listed}) == len(listed) == UNPAID
 
 
-def test_every_object_that_a_tool_takes_or_gives_is_closed() -> None:
+def test_arguments_are_closed_and_answers_are_open_to_notes() -> None:
     for tool in TOOLS:
-        for schema in (of(tool.arguments), of(tool.view)):
-            described = list(objects(schema))
-            assert described
-            for one in described:
-                assert one["additionalProperties"] is False
-                assert set(one.get("required", ())) <= set(one["properties"])
-                assert one.get("minProperties", len(one["properties"])) == len(one["properties"])
+        [taken] = objects(schema_of(tool.arguments, closed=True))
+        assert taken["additionalProperties"] is False
+        assert set(taken.get("required", ())) <= set(taken["properties"])
+        given = list(objects(schema_of(tool.view)))
+        assert given
+        assert not any("additionalProperties" in one or "notes" in one.get("properties", {}) for one in given)
 
 
 def test_every_answer_requires_its_date_and_age_but_an_answer_in_words_which_tells_its_sources() -> None:
     for tool in TOOLS:
-        required = of(tool.view)["required"]
+        required = schema_of(tool.view)["required"]
         assert "as_of" in required
         assert ("data_age_seconds" in required) is (tool.name != "ask")
 
@@ -163,7 +174,7 @@ def members(kind: Any) -> set[Any]:
     """The values that a type has, as far as a schema tells them apart."""
     (schema,), _ = msgspec.json.schema_components([kind])
     branches = schema.get("anyOf", [schema])
-    return {json.dumps(value) for branch in branches for value in branch.get("enum", [branch.get("type")])}
+    return {json.dumps(value) for branch in branches for value in branch.get("enum", [branch.get("type", "object")])}
 
 
 def holds_structs(kind: Any) -> bool:
@@ -172,7 +183,7 @@ def holds_structs(kind: Any) -> bool:
 
 def test_views_are_all_held_to_the_wire() -> None:
     made = {kind for kind in vars(views).values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)}
-    assert made - {msgspec.Struct, views.Noted, views.Dated} == set(OF)
+    assert made - {msgspec.Struct, views.Dated} == set(OF)
 
 
 async def test_the_server_says_what_no_single_tool_can(opened: Opened) -> None:
@@ -183,15 +194,10 @@ async def test_the_server_says_what_no_single_tool_can(opened: Opened) -> None:
     assert len(INSTRUCTIONS) < 1_000
 
 
-def test_arguments_are_a_base_that_asks_nothing() -> None:
-    with pytest.raises(NotImplementedError):
-        Arguments().asked()
-
-
 def test_enumerations_of_the_wire_stand_in_the_schema() -> None:
-    properties = of(views.Verdict)["properties"]
+    properties = schema_of(views.VerdictView)["properties"]
     assert set(properties["verdict"]["enum"]) == {
         "strong-bull", "bull", "neutral", "bear", "strong-bear", "insufficient-evidence",
     }  # fmt: skip
     assert properties["rules"]["items"]["properties"]["flips_at"] == {"type": ["string", "number", "null"]}
-    assert None in of(views.Risk)["properties"]["trend_daily"]["enum"]
+    assert None in schema_of(views.RiskView)["properties"]["trend_daily"]["enum"]

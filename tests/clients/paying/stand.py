@@ -11,10 +11,10 @@ from typing import Any
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from service.clients.paying.bill import Bill, Ceilings
 from service.clients.paying.buyer import Buyer
-from service.clients.paying.drawer import Drawer
-from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError
+from service.clients.paying.payment_quote import Ceilings, PaymentQuote
+from service.clients.paying.payment_store import PaymentStore
+from service.clients.sdk.answer import RawAnswer, RefusedError, SentRequest, UnreachableError
 from service.clients.signin.wallet import Wallet
 from service.clock import SECOND_MS
 from service.wire.canonical import canonical
@@ -25,16 +25,20 @@ SECRET = b"\x11" * 32
 PAYEE = "0x2222222222222222222222222222222222222222"
 URL = "http://127.0.0.1:8402"
 REQUEST = b"GET /api/cli/coin/risk/BTC\n"
-ASKED = Asked(URL, REQUEST, "ab" * 32)
+ASKED = SentRequest(URL, REQUEST, "ab" * 32)
 SIGNER = Account.from_key(b"\x77" * 32)
 NAME = "rcp_0123456789abcdefghijkl"
 BODY = b'{"schemaVersion":1,"data":{},"meta":{}}'
 
-Step = Answer | Exception
+Step = RawAnswer | Exception
 
 
 def asking(
-    *rows: Any, asked: Asked | None = ASKED, date_ms: int | None = START_MS, header: str | None = None, **challenge: Any
+    *rows: Any,
+    asked: SentRequest | None = ASKED,
+    date_ms: int | None = START_MS,
+    header: str | None = None,
+    **challenge: Any,
 ) -> RefusedError:
     """A 402 that accepts these rows."""
     told = {"x402Version": 2, "error": "payment required", "accepts": list(rows or (row(pay_to=PAYEE),)), **challenge}
@@ -55,14 +59,14 @@ def lost() -> UnreachableError:
     return UnreachableError("the connection broke", sent=True)
 
 
-def answered(**headers: str) -> Answer:
+def answered(**headers: str) -> RawAnswer:
     """An answer that costs nothing."""
-    return Answer(200, headers, BODY)
+    return RawAnswer(200, headers, BODY)
 
 
-def sold(name: str = NAME) -> Answer:
+def sold(name: str = NAME) -> RawAnswer:
     """An answer that was paid for."""
-    return Answer(200, {"x-receipt-id": name}, BODY)
+    return RawAnswer(200, {"x-receipt-id": name}, BODY)
 
 
 def payment_in(headers: Mapping[str, str]) -> Any:
@@ -95,7 +99,7 @@ class Stand:
         self.sent: list[Mapping[str, str]] = []
         self.told: list[str] = []
         self.paused: list[float] = []
-        self.agreed: list[Bill] = []
+        self.agreed: list[PaymentQuote] = []
         self.receipt: dict[str, Any] = {}
         self.signs = SIGNER
         self.signed: Any = None
@@ -106,12 +110,12 @@ class Stand:
         self.proofs: list[Mapping[str, str]] = []
 
     @property
-    def drawer(self) -> Drawer:
-        return Drawer(self.state, self.clock)
+    def store(self) -> PaymentStore:
+        return PaymentStore(self.state, self.clock)
 
     def buyer(self, ceilings: Ceilings | None = None) -> Buyer:
         return Buyer(
-            drawer=self.drawer,
+            store=self.store,
             ceilings=ceilings or Ceilings(),
             agree=self.agreed.append,
             open_wallet=self._open,
@@ -120,24 +124,24 @@ class Stand:
             clock=self.clock,
         )
 
-    def buy(self, due: RefusedError | None = None, ceilings: Ceilings | None = None) -> Answer:
+    def buy(self, due: RefusedError | None = None, ceilings: Ceilings | None = None) -> RawAnswer:
         return self.buyer(ceilings).buy(due or asking(), self.send, self)
 
-    def send(self, headers: Mapping[str, str]) -> Answer:
+    def send(self, headers: Mapping[str, str]) -> RawAnswer:
         self.sent.append(headers)
         step = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(step, Exception):
             raise step
         return step
 
-    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> Answer:
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> RawAnswer:
         """What a receipt is fetched with."""
         assert method == "GET"
         self.proofs.append(headers)
         if path == "/api/cli/manifest":
-            return Answer(200, {}, json.dumps(self.manifest).encode())
+            return RawAnswer(200, {}, json.dumps(self.manifest).encode())
         assert path == f"/api/receipts/{NAME}"
-        return Answer(200, {}, json.dumps(self.signed or self.written()).encode())
+        return RawAnswer(200, {}, json.dumps(self.signed or self.written()).encode())
 
     def written(self) -> dict[str, Any]:
         """The receipt as an honest service writes it, but for what the test changes, signed by eth_account."""

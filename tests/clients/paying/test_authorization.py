@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.clients.paying.authorization import authorize
-from service.clients.paying.dollars import DOLLARS
-from service.clients.paying.terms import Terms
+from service.clients.paying.terms import STABLECOINS, Terms
 from service.clients.signin.wallet import Wallet
-from service.payments.checks import check
-from service.payments.decode import decode
+from service.payments.checks import check_payment
+from service.payments.decode import decode_payment
 from service.wire.payment import RequirementsV2, TokenExtra
 from tests.clients.paying.stand import PAYEE, SECRET
 from tests.payments.signing import TYPES, row
@@ -24,12 +23,15 @@ NONCE = bytes(range(32))
 
 def terms_of(network: str = "eip155:84532", amount: int = 5_000, window_s: int = 60) -> Terms:
     asked = {**row("eip155:8453" if network == "eip155:8453" else "eip155:84532", amount, PAYEE)}
-    return Terms(amount, PAYEE, DOLLARS[network], window_s, asked)
+    return Terms(amount, PAYEE, STABLECOINS[network], window_s, asked)
 
 
 @settings(max_examples=20, deadline=None)
 @given(
-    st.sampled_from(sorted(DOLLARS)), st.integers(1, 10**17), st.integers(1, 300), st.binary(min_size=32, max_size=32)
+    st.sampled_from(sorted(STABLECOINS)),
+    st.integers(1, 10**17),
+    st.integers(1, 300),
+    st.binary(min_size=32, max_size=32),
 )
 def test_another_library_finds_our_wallet_behind_every_signature(
     network: str, amount: int, window_s: int, nonce: bytes
@@ -71,7 +73,9 @@ def test_the_service_takes_it() -> None:
         extra=TokenExtra(**asked["extra"]),
     )
     signed = authorize(terms_of(), Wallet(SECRET), NOW_S, NONCE)
-    payment = check(decode("payment-signature", signed.header.encode()), required, "eip155:84532", NOW_S * 1_000)
+    payment = check_payment(
+        decode_payment("payment-signature", signed.header.encode()), required, "eip155:84532", NOW_S * 1_000
+    )
     assert (payment.payer, payment.value, payment.nonce) == (signed.payer.lower(), 5_000, "0x" + NONCE.hex())
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from service.clients.paying.bill import Ceilings
-from service.clients.paying.refusal import OpenPaymentError, UnpaidError
-from service.clients.sdk.answer import RefusedError, UnreadableError
+from service.clients.paying.payment_quote import Ceilings
+from service.clients.paying.terms import OpenPaymentError, UnpaidError
+from service.clients.sdk.answer import RefusedError, UnreadableAnswerError
 from tests.clients.paying.stand import (
     ASKED,
     BODY,
@@ -42,7 +42,7 @@ def test_a_call_is_paid_once_agreed_to_and_told_with_its_receipt(tmp_path: Path)
     assert stand.told == [f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}"]
     assert (len(stand.sent), stand.opened) == (1, 1)
     assert [set(headers) for headers in stand.sent] == [{"PAYMENT-SIGNATURE"}]
-    assert (stand.drawer.opened(), stand.drawer.spent_today()) == ([], 5_000)
+    assert (stand.store.opened(), stand.store.spent_today()) == ([], 5_000)
 
 
 def test_the_next_identical_call_is_another_purchase_with_a_signature_of_its_own(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_who_does_not_agree_signs_nothing(tmp_path: Path) -> None:
     stand = Stand(tmp_path, sold())
     with pytest.raises(UnpaidError):
         stand.buyer()._replace(agree=no).buy(asking(), stand.send, stand)
-    assert (stand.sent, stand.opened, stand.drawer.spent_today()) == ([], 0, 0)
+    assert (stand.sent, stand.opened, stand.store.spent_today()) == ([], 0, 0)
 
 
 def test_without_a_wallet_it_is_said_how_to_name_one(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_service_that_asks_for_payment_again_and_again_is_paid_once(tmp_path: 
         with pytest.raises(UnpaidError, match="refused the payment"):
             stand.buy()
     assert len(set(signatures(stand))) == 1
-    assert (stand.opened, stand.drawer.spent_today()) == (1, 5_000)
+    assert (stand.opened, stand.store.spent_today()) == (1, 5_000)
 
 
 def test_503_has_the_same_payment_sent_again_after_the_time_that_was_asked_for(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_a_payment_that_nobody_can_tell_of_is_kept_and_sent_by_the_next_identica
     later.clock = stand.clock
     later.buy()
     assert set(signatures(later)) == set(signatures(stand))
-    assert (later.agreed, later.opened, later.drawer.spent_today()) == ([], 0, 5_000)
+    assert (later.agreed, later.opened, later.store.spent_today()) == ([], 0, 5_000)
     assert later.told[0] == "sending the payment of 0.005 USDC of 2025-07-25T12:00:00.000Z again, not a new one"
-    assert later.drawer.opened() == []
+    assert later.store.opened() == []
 
 
 @pytest.mark.parametrize("crash", [KeyboardInterrupt(), MemoryError(), SystemExit(137)])
@@ -130,7 +130,7 @@ def test_a_crash_between_signing_and_the_answer_leaves_the_payment_to_the_next(t
     again = Stand(tmp_path, sold())
     again.buy()
     assert (signatures(again), again.opened) == (signatures(stand), 0)
-    assert again.drawer.spent_today() == 5_000
+    assert again.store.spent_today() == 5_000
 
 
 def raising(stand: Stand, headers: Any, crash: BaseException) -> Any:
@@ -156,7 +156,7 @@ def test_while_a_payment_may_still_be_taken_no_other_is_signed_for_its_request(t
         "it has bought nothing, and cannot any more",
         f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}",
     ]
-    assert stand.drawer.spent_today() == 10_000
+    assert stand.store.spent_today() == 10_000
 
 
 def test_what_an_old_payment_has_bought_is_handed_out_hours_later(tmp_path: Path) -> None:
@@ -176,11 +176,11 @@ def test_a_payment_whose_answer_is_not_kept_any_more_is_let_go_of(tmp_path: Path
     stand.script = [refused(409, "has bought its answer already")]
     with pytest.raises(UnpaidError, match=r"bought its answer already.*can be signed after"):
         stand.buy()
-    assert len(stand.drawer.opened()) == 1
+    assert len(stand.store.opened()) == 1
     stand.pass_seconds(WINDOW_S + SETTLING_S)
     with pytest.raises(RefusedError, match="bought its answer"):
         stand.buy()
-    assert (stand.drawer.opened(), stand.opened) == ([], 1)
+    assert (stand.store.opened(), stand.opened) == ([], 1)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 429, 500, 502, 302])
@@ -199,22 +199,22 @@ def test_a_payment_that_was_sent_again_and_met_another_refusal_stays(tmp_path: P
     for _ in range(2):
         with pytest.raises(RefusedError):
             stand.buy()
-    assert len(stand.drawer.opened()) == 1
+    assert len(stand.store.opened()) == 1
 
 
 def test_an_answer_that_is_none_leaves_the_payment_kept(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, UnreadableError("too long"))
-    with pytest.raises(UnreadableError):
+    stand = Stand(tmp_path, UnreadableAnswerError("too long"))
+    with pytest.raises(UnreadableAnswerError):
         stand.buy()
-    assert len(stand.drawer.opened()) == 1
+    assert len(stand.store.opened()) == 1
 
 
 def test_an_answer_that_costs_nothing_leaves_its_payment_to_the_same_request(tmp_path: Path) -> None:
     stand = Stand(tmp_path, answered(), sold())
     stand.buy()
-    assert stand.told == ["the service took nothing for this answer; 0.005 USDC count for today all the same"]
+    assert stand.told == ["the service took nothing for this answer; 0.005 USDC still count for today"]
     stand.buy()
-    assert (len(set(signatures(stand))), stand.drawer.spent_today()) == (1, 5_000)
+    assert (len(set(signatures(stand))), stand.store.spent_today()) == (1, 5_000)
 
 
 def test_the_time_at_which_it_is_signed_counts_not_the_time_at_which_it_was_asked_for(tmp_path: Path) -> None:

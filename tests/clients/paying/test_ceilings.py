@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from service.clients.paying.bill import Ceilings
-from service.clients.paying.drawer import Drawer
-from service.clients.paying.refusal import UnpaidError
-from service.clients.sdk.answer import Asked
+from service.clients.paying.payment_quote import Ceilings
+from service.clients.paying.payment_store import PaymentStore
+from service.clients.paying.terms import UnpaidError
+from service.clients.sdk.answer import SentRequest
 from service.clock import DAY_MS, day_of
 from tests.clients.paying.stand import PAYEE, URL, Stand, answered, asking, payment_in, refused, sold
 from tests.fakes.clock import START_MS, FakeClock
@@ -23,8 +23,8 @@ amounts = st.integers(1, 400_000)
 steps = st.lists(st.tuples(amounts, st.integers(-2 * DAY_MS, 2 * DAY_MS)), min_size=1, max_size=12)
 
 
-def request(number: int) -> Asked:
-    return Asked(URL, b"GET /%d\n" % number, "")
+def request(number: int) -> SentRequest:
+    return SentRequest(URL, b"GET /%d\n" % number, "")
 
 
 def due(amount: int, number: int, at_ms: int = START_MS) -> Any:
@@ -51,7 +51,7 @@ def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
                 stand.buy(due(amount, number, now_ms), Ceilings(call, day))
                 signed.append((day_of(now_ms), amount))
             # What is signed for days to come counts now: a clock that is set back gives nothing.
-            assert stand.drawer.spent_today() == sum(paid for on, paid in signed if on >= day_of(now_ms))
+            assert stand.store.spent_today() == sum(paid for on, paid in signed if on >= day_of(now_ms))
             assert sum(paid for on, paid in signed if on == day_of(now_ms)) <= day
         sent = [int(payment_in(headers)["payload"]["authorization"]["value"]) for headers in stand.sent]
         assert sent == [paid for _, paid in signed]
@@ -69,7 +69,7 @@ def test_the_ceilings_are_ten_cents_a_call_and_a_dollar_a_day(tmp_path: Path) ->
         stand.buy(due(1, 11))
     stand.clock.set_wall((day_of(START_MS) + 1) * DAY_MS)
     stand.buy(due(1, 11, stand.clock.at_ms))
-    assert stand.drawer.spent_today() == 1
+    assert stand.store.spent_today() == 1
 
 
 def test_what_a_service_says_it_did_not_take_counts_all_the_same(tmp_path: Path) -> None:
@@ -85,20 +85,20 @@ def test_what_a_service_says_it_did_not_take_counts_all_the_same(tmp_path: Path)
 RACER = """
 import sys
 from pathlib import Path
-from service.clients.paying.bill import Ceilings
-from service.clients.paying.drawer import Drawer, Kept
-from service.clients.paying.refusal import UnpaidError
-from service.clients.sdk.answer import Asked
+from service.clients.paying.payment_quote import Ceilings
+from service.clients.paying.payment_store import PaymentStore, StoredPayment
+from service.clients.paying.terms import UnpaidError
+from service.clients.sdk.answer import SentRequest
 from tests.fakes.clock import FakeClock
 
 folder, me = Path(sys.argv[1]), sys.argv[2]
-drawer = Drawer(folder, FakeClock())
+store = PaymentStore(folder, FakeClock())
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(12):
-    kept = Kept("u", "w", 70_000, "n", "p", "q", me, 2**40, 1_753_444_800_000, str(number))
+    kept = StoredPayment("u", "w", 70_000, "n", "p", "q", me, 2**40, 1_753_444_800_000, str(number))
     try:
-        drawer.take(Asked("u", f"{me} {number}".encode(), ""), 70_000, Ceilings(), lambda: kept)
+        store.take(SentRequest("u", f"{me} {number}".encode(), ""), 70_000, Ceilings(), lambda: kept)
     except UnpaidError:
         break
     print(number, flush=True)
@@ -123,9 +123,9 @@ def test_processes_at_once_never_pass_the_ceiling_together(tmp_path: Path) -> No
             racer.kill()
             racer.wait(60)
     assert sum(map(len, said)) == 14
-    drawer = Drawer(tmp_path, FakeClock())
-    assert drawer.spent_today() == 14 * 70_000
-    assert len(drawer.opened()) == 14
+    store = PaymentStore(tmp_path, FakeClock())
+    assert store.spent_today() == 14 * 70_000
+    assert len(store.opened()) == 14
 
 
 def test_a_process_that_was_faster_leaves_no_room_and_nothing_is_signed(tmp_path: Path) -> None:
@@ -135,4 +135,4 @@ def test_a_process_that_was_faster_leaves_no_room_and_nothing_is_signed(tmp_path
     with pytest.raises(UnpaidError, match=r"1 USDC of 1 USDC for today are signed"):
         buyer.buy(due(100_000, 99), stand.send, stand)
     assert stand.sent == []
-    assert stand.drawer.spent_today() == 1_000_000
+    assert stand.store.spent_today() == 1_000_000

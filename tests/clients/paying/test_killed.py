@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from service.clients.paying.refusal import UnpaidError
-from service.clients.sdk.answer import Answer
+from service.clients.paying.terms import UnpaidError
+from service.clients.sdk.answer import RawAnswer
 from tests.clients.paying.stand import BODY, Stand, asking, payment_in, sold
 
 STEPS = ((os, "open"), (os, "fsync"), (os, "replace"), (os, "unlink"), (os, "mkdir"), (fcntl, "flock"))
@@ -69,7 +69,7 @@ def test_who_is_killed_before_any_step_has_counted_and_kept_what_was_sent(
     for last in range(1, MOST):
         stand, machine = Stand(tmp_path / str(last), sold()), Machine(last, KilledError())
 
-        def send(headers: Mapping[str, str], stand: Stand = stand, machine: Machine = machine) -> Answer:
+        def send(headers: Mapping[str, str], stand: Stand = stand, machine: Machine = machine) -> RawAnswer:
             machine.step()
             answer = stand.send(headers)
             machine.step()
@@ -84,8 +84,8 @@ def test_who_is_killed_before_any_step_has_counted_and_kept_what_was_sent(
             assert machine.done < last
             break
         later = Stand(stand.state, sold())
-        assert later.drawer.spent_today() >= PRICE * len(stand.sent)
-        bought = list((stand.drawer.folder / "receipts").glob("*.json"))
+        assert later.store.spent_today() >= PRICE * len(stand.sent)
+        bought = list((stand.store.folder / "receipts").glob("*.json"))
         assert later.buy().body == BODY
         if stand.sent and not bought:
             assert signatures(later) == signatures(stand), f"paid twice when killed at step {last}"
@@ -106,7 +106,7 @@ def test_a_disk_that_is_full_from_any_step_on_has_nothing_sent_or_its_answer_giv
         else:
             said = ""
         assert len(stand.sent) == ("No space left" not in said)
-        assert stand.drawer.spent_today() >= PRICE * len(stand.sent)
+        assert stand.store.spent_today() >= PRICE * len(stand.sent)
         if machine.done < last:
             break
     assert last < MOST - 1

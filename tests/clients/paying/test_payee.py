@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
-from service.clients.paying.bill import known_payee_only
-from service.clients.paying.drawer import PAYEES
-from service.clients.paying.refusal import UnpaidError
-from service.clients.paying.terms import Payee
-from service.clients.sdk.answer import Answer
+from service.clients.paying.payment_quote import known_payee_only
+from service.clients.paying.payment_store import PAYEES
+from service.clients.paying.terms import Payee, UnpaidError
+from service.clients.sdk.answer import RawAnswer
 from tests.clients.paying.stand import ASKED, PAYEE, URL, Stand, asking, payment_in, refused, sold
 from tests.payments.signing import MAINNET, row
 
 OTHER = "0x3333333333333333333333333333333333333333"
 
 
-def unasked(stand: Stand, due: Any = None) -> Answer:
+def unasked(stand: Stand, due: Any = None) -> RawAnswer:
     """Buy as `--yes` does, and the tools' server."""
     return stand.buyer()._replace(agree=known_payee_only).buy(due or asking(), stand.send, stand)
 
@@ -31,7 +30,7 @@ def test_the_first_payee_of_a_service_is_taken_and_remembered(tmp_path: Path) ->
     unasked(stand)
     unasked(stand)
     assert paid(stand) == [PAYEE, PAYEE]
-    assert stand.drawer.payee(URL) == Payee("eip155:84532", PAYEE)
+    assert stand.store.payee(URL) == Payee("eip155:84532", PAYEE)
 
 
 def test_unasked_another_payee_is_not_paid(tmp_path: Path) -> None:
@@ -39,7 +38,7 @@ def test_unasked_another_payee_is_not_paid(tmp_path: Path) -> None:
     unasked(stand)
     with pytest.raises(UnpaidError, match=f"{PAYEE}.* wants it at {OTHER}.*without --yes.*nothing was paid"):
         unasked(stand, asking(row(pay_to=OTHER)))
-    assert (paid(stand), stand.opened, stand.drawer.spent_today()) == ([PAYEE], 1, 5_000)
+    assert (paid(stand), stand.opened, stand.store.spent_today()) == ([PAYEE], 1, 5_000)
 
 
 def test_unasked_nobody_goes_from_play_money_to_real_money(tmp_path: Path) -> None:
@@ -68,7 +67,7 @@ def test_a_payee_that_nobody_agreed_to_is_not_remembered(tmp_path: Path) -> None
     stand = Stand(tmp_path, sold())
     with pytest.raises(UnpaidError):
         stand.buyer()._replace(agree=no).buy(asking(), stand.send, stand)
-    assert stand.drawer.payee(URL) is None
+    assert stand.store.payee(URL) is None
 
 
 def test_another_service_has_a_payee_of_its_own(tmp_path: Path) -> None:
@@ -92,8 +91,8 @@ def test_a_payee_that_is_changed_between_the_quote_and_the_payment_is_not_paid(t
                                      '{"payees": {"x": ["a", 1]}}', '{"payees": {"x": ["a"]}}'])  # fmt: skip
 def test_where_it_is_not_known_who_was_paid_nobody_is(tmp_path: Path, content: str) -> None:
     stand = Stand(tmp_path, sold())
-    stand.drawer.folder.mkdir()
-    (stand.drawer.folder / PAYEES).write_text(content)
+    stand.store.folder.mkdir()
+    (stand.store.folder / PAYEES).write_text(content)
     with pytest.raises(UnpaidError, match=r"payees\.json is not as it was written"):
         stand.buy()
     assert (stand.sent, stand.opened) == ([], 0)
@@ -102,7 +101,7 @@ def test_where_it_is_not_known_who_was_paid_nobody_is(tmp_path: Path, content: s
 def test_what_is_remembered_is_not_written_anew_each_time(tmp_path: Path) -> None:
     stand = Stand(tmp_path, sold())
     unasked(stand)
-    path = stand.drawer.folder / PAYEES
+    path = stand.store.folder / PAYEES
     assert json.loads(path.read_text()) == {"payees": {URL: ["eip155:84532", PAYEE]}}
     before = path.stat().st_ino
     unasked(stand)

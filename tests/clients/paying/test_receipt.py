@@ -9,8 +9,8 @@ import pytest
 from eth_account import Account
 
 from service.clients.paying.receipt import read_receipts, receipt_id
-from service.clients.paying.refusal import OpenPaymentError
-from service.clients.sdk.answer import Answer, RefusedError, UnreachableError, UnreadableError
+from service.clients.paying.terms import OpenPaymentError
+from service.clients.sdk.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
 from service.ethereum.signatures import recover_personal
 from service.operator.receipt import verify
 from tests.clients.paying.stand import ASKED, BODY, NAME, NOTHING, SIGNER, URL, Stand, answered, asking, sold
@@ -20,7 +20,7 @@ PAID = f"paid 0.005 USDC on eip155:84532 to 0x2222222222222222222222222222222222
 
 def bought(stand: Stand) -> Any:
     stand.buy()
-    (kept,) = read_receipts(stand.drawer)
+    (kept,) = read_receipts(stand.store)
     return kept
 
 
@@ -99,29 +99,29 @@ def test_a_service_without_a_signer_is_named(tmp_path: Path, manifest: Any) -> N
 
 @pytest.mark.parametrize(
     "error",
-    [UnreachableError("gone"), UnreadableError("no JSON"), RefusedError(404, {}, {"error": {"message": "none"}})],
+    [UnreachableError("gone"), UnreadableAnswerError("no JSON"), RefusedError(404, {}, {"error": {"message": "none"}})],
 )
 def test_a_receipt_that_cannot_be_fetched_costs_nobody_the_answer(tmp_path: Path, error: Exception) -> None:
     class Gone(Stand):
-        def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> Answer:
+        def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> RawAnswer:
             assert (method, path, headers) == ("GET", f"/api/receipts/{NAME}", {})
             raise error
 
     stand = Stand(tmp_path, sold())
     assert stand.buyer().buy(asking(), stand.send, Gone(tmp_path)).body == BODY
-    (kept,) = read_receipts(stand.drawer)
+    (kept,) = read_receipts(stand.store)
     assert (kept.proven, kept.record["faults"]) == (False, [f"it could not be fetched ({error})"])
     assert "receipt" not in kept.record
-    assert stand.drawer.opened() == []
+    assert stand.store.opened() == []
 
 
 def test_a_receipt_that_cannot_be_kept_costs_nobody_the_answer_and_leaves_the_payment(tmp_path: Path) -> None:
     stand = Stand(tmp_path, sold())
-    stand.drawer.folder.mkdir()
-    (stand.drawer.folder / "receipts").write_text("a file stands where the folder should")
+    stand.store.folder.mkdir()
+    (stand.store.folder / "receipts").write_text("a file stands where the folder should")
     assert stand.buy().body == BODY
     assert stand.told[0].startswith(f"{PAID}; it could not be kept (")
-    assert len(stand.drawer.opened()) == 1
+    assert len(stand.store.opened()) == 1
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "a/b", "", "x" * 65, "..", "a b", "ü", "a\nb"])
@@ -129,7 +129,7 @@ def test_a_name_that_would_lead_elsewhere_is_no_receipt(tmp_path: Path, name: st
     assert receipt_id(answered(**{"x-receipt-id": name})) is None
     stand = Stand(tmp_path, sold(name))
     stand.buy()
-    assert read_receipts(stand.drawer) == []
+    assert read_receipts(stand.store) == []
 
 
 def test_services_do_not_overwrite_each_others_receipts_and_the_newest_comes_first(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_services_do_not_overwrite_each_others_receipts_and_the_newest_comes_fir
     stand.buy()
     stand.pass_seconds(1)
     stand.buy(asking(asked=ASKED._replace(url="http://127.0.0.1:1")))
-    first, second = read_receipts(stand.drawer)
+    first, second = read_receipts(stand.store)
     assert (first.record["service"], second.record["service"]) == ("http://127.0.0.1:1", URL)
 
 
@@ -145,8 +145,8 @@ def test_services_do_not_overwrite_each_others_receipts_and_the_newest_comes_fir
 def test_a_file_that_is_no_receipt_is_left_out(tmp_path: Path, content: bytes) -> None:
     stand = Stand(tmp_path, sold())
     stand.buy()
-    (stand.drawer.folder / "receipts" / "other.json").write_bytes(content)
-    assert [kept.name for kept in read_receipts(stand.drawer)] == [NAME]
+    (stand.store.folder / "receipts" / "other.json").write_bytes(content)
+    assert [kept.name for kept in read_receipts(stand.store)] == [NAME]
 
 
 def test_who_pays_without_an_account_reads_the_receipt_by_the_payers_signature(tmp_path: Path) -> None:

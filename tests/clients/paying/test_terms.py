@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.clients.paying.dollars import DOLLARS
-from service.clients.paying.refusal import UnpaidError
-from service.clients.paying.terms import read_terms
+from service.clients.paying.terms import STABLECOINS, UnpaidError, read_terms
 from service.payments.networks import NETWORKS
 from tests.clients.paying.stand import PAYEE, asking
 from tests.payments.signing import MAINNET, row
@@ -30,11 +28,11 @@ def test_an_honest_challenge_is_read_with_amount_payee_token_and_time() -> None:
 def test_the_dollars_that_are_known_are_those_of_the_service() -> None:
     assert {
         (dollar.network, f"eip155:{dollar.chain_id}", dollar.asset, dollar.name, dollar.version)
-        for dollar in DOLLARS.values()
+        for dollar in STABLECOINS.values()
     } == {
         (network, network, known.usdc, known.domain.name, known.domain.version) for network, known in NETWORKS.items()
     }
-    assert [dollar.network for dollar in DOLLARS.values() if dollar.is_real] == [MAINNET]
+    assert [dollar.network for dollar in STABLECOINS.values() if dollar.is_real] == [MAINNET]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,7 @@ def test_whatever_a_service_writes_into_its_terms_what_is_read_is_safe_to_sign(c
         terms = read(*([given_row] if listed else [changes, given_row]))
     except UnpaidError:
         return
-    assert terms.dollar == DOLLARS["eip155:84532"]
+    assert terms.dollar == STABLECOINS["eip155:84532"]
     assert (terms.row["scheme"], terms.row["asset"]) == ("exact", terms.dollar.asset)
     assert 1 <= terms.amount == int(terms.row["amount"])
     assert 1 <= terms.window_s <= 300

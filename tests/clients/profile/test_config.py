@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.clients.profile import config
 from service.clients.profile.config import Config, read_usdc, show_usdc
 
@@ -47,9 +47,9 @@ def test_what_is_chosen_is_read_again_as_it_was_written(home: dict[str, str]) ->
         ('{"max_price": "0.05"}', "it names 'max_price', and there are only url, keystore, max-price, max-day"),
         ('{"max-price": 0.05}', "max-price is not a text in quotation marks"),
         ('{"max-price": "a lot"}', "'a lot' is no amount of USDC"),
-        ('{"url": "verdict.example"}', "no address of a service"),
+        ('{"url": "verdict.example"}', "not a valid service URL"),
         ('{"keystore": " "}', "a path is missing"),
-        ('{"url": "\\ud800"}', "no address"),
+        ('{"url": "\\ud800"}', "not a valid service URL"),
     ],
 )
 def test_a_file_that_is_not_understood_is_refused_with_what_is_wrong(

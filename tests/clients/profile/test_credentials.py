@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.clients.profile import credentials, keyrings
-from service.clients.profile.credentials import Credential, find, forget, keep
-from service.clients.profile.folders import state_dir
+from service.clients.profile.credentials import StoredCredential, find, forget, keep
+from service.clients.profile.files import state_dir
 
 HERE = "http://127.0.0.1:8402"
-ADA = Credential("ey.to.ken", "session", "0x" + "ab" * 20, "2026-12-21T00:00:00.000Z")
-KEY = Credential("verdict_sk_x", "api_key", None, None)
+ADA = StoredCredential("ey.to.ken", "session", "0x" + "ab" * 20, "2026-12-21T00:00:00.000Z")
+KEY = StoredCredential("verdict_sk_x", "api_key", None, None)
 
 
 class Keyring:
@@ -198,7 +198,7 @@ def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) ->
 
 @pytest.mark.parametrize("work", [find, forget])
 def test_what_is_no_address_has_no_credential(home: dict[str, str], work: object) -> None:
-    with pytest.raises(RefusalError, match="no address"):
+    with pytest.raises(RefusalError, match="not a valid service URL"):
         work(home, "verdict")  # type: ignore[operator]
 
 

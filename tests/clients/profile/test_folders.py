@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from service.clients.cli.refusal import RefusalError
-from service.clients.profile.folders import config_dir, state_dir
+from service.clients.cli.errors import RefusalError
+from service.clients.profile.files import config_dir, state_dir
 
 
 def test_folders_are_where_xdg_says() -> None:

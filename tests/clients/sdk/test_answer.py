@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.clients.sdk.answer import Answer, RefusedError, UnreadableError, reading
+from service.clients.sdk.answer import RawAnswer, RefusedError, UnreadableAnswerError, reading
 
 ANSWERS = Path(__file__).parent.parent / "answers"
 
@@ -15,7 +15,7 @@ def refused(document: object, status: int = 404, **headers: str) -> RefusedError
 
 
 def test_an_answer_gives_its_parts() -> None:
-    answer = Answer(200, {}, (ANSWERS / "coin.risk.json").read_bytes())
+    answer = RawAnswer(200, {}, (ANSWERS / "coin.risk.json").read_bytes())
     assert answer.data["price"] == 117700.0
     assert answer.meta["data_age_seconds"] == 0
     assert answer.document["schemaVersion"] == 1
@@ -23,22 +23,22 @@ def test_an_answer_gives_its_parts() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b"[" * 100_000, b"1" * 5_000])
 def test_a_body_that_is_no_json_is_none_of_this_interface(body: bytes) -> None:
-    with pytest.raises(UnreadableError, match="the answer is not JSON"):
-        _ = Answer(200, {}, body).document
+    with pytest.raises(UnreadableAnswerError, match="the answer is not JSON"):
+        _ = RawAnswer(200, {}, body).document
 
 
 @pytest.mark.parametrize("body", [b"[]", b"1", b'{"schemaVersion":1}', b"null"])
 def test_an_answer_in_no_envelope_is_none_of_this_interface(body: bytes) -> None:
     for part in ("data", "meta"):
-        with pytest.raises(UnreadableError, match="in no envelope"):
-            getattr(Answer(200, {}, body), part)
+        with pytest.raises(UnreadableAnswerError, match="in no envelope"):
+            getattr(RawAnswer(200, {}, body), part)
 
 
 def test_a_refusal_says_what_the_service_said() -> None:
     document = json.loads((ANSWERS / "refused.unknown.json").read_bytes())
     error = refused(document)
     assert (error.code, error.details["candidates"][0]) == ("UNKNOWN_SYMBOL", "NOT")
-    assert str(error) == error.message == "no coin 'NOPE' is listed; the closest are NOT, NEAR, OP, ONE, HYPE"
+    assert str(error) == error.message == "No coin 'NOPE' is listed. The closest are NOT, NEAR, OP, ONE, HYPE."
     assert error.document is document
 
 
@@ -69,7 +69,7 @@ def test_whatever_stands_in_a_refusal_is_one(document: object) -> None:
 
 @pytest.mark.parametrize("document", [{}, [], None, 3, "text"])
 def test_an_answer_that_lacks_what_is_read_is_none_of_this_interface(document: object) -> None:
-    with pytest.raises(UnreadableError, match="lacks what it should hold"), reading():
+    with pytest.raises(UnreadableAnswerError, match="lacks what it should hold"), reading():
         document["data"]["tier"].title()  # type: ignore[index]
 
 

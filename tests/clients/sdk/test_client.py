@@ -1,332 +1,261 @@
-"""The library against a peer that answers byte for byte as it is told."""
+"""The Python client: typed answers, pages, streams that resume, for threads and for asyncio."""
 
-import gc
-import json
-import socket
-import weakref
-from contextlib import suppress
+import asyncio
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
+import msgspec
 import pytest
 
-from service import __version__
-from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
-from service.clients.sdk.client import MOST_BYTES, Client, fill, is_token
-from tests.clients.sdk.peer import Reply, answers, peer, says
-
-RISK = "/api/cli/coin/risk/BTC"
-ENVELOPE = {"schemaVersion": 1, "data": {"symbol": "BTC"}, "meta": {"ts": "2025-07-25T23:59:59.999Z"}}
-CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-def test_a_question_is_sent_as_it_was_asked_and_answered_with_its_envelope() -> None:
-    with peer(says(ENVELOPE, x_request_id="r1")) as there:
-        client = Client(there.url + "/", "verdict_sk_x")
-        answer = client.ask("GET", "/p", {"count": 3, "unit": None, "name": "AI & Big"}, headers={"X-More": "1"})
-        assert (answer.status, answer.data, answer.meta["ts"]) == (200, {"symbol": "BTC"}, ENVELOPE["meta"]["ts"])  # type: ignore[index]
-        assert answer.headers["x-request-id"] == "r1"
-        [heard] = there.heard
-        assert (heard.method, heard.target, heard.body) == ("GET", "/p?count=3&name=AI+%26+Big", b"")
-        assert heard.headers["authorization"] == "Bearer verdict_sk_x"
-        assert heard.headers["user-agent"] == f"verdict/{__version__}"
-        assert heard.headers["accept"] == "application/json"
-        assert heard.headers["x-more"] == "1"
-        client.close()
-
-
-def test_a_body_is_sent_as_json_and_a_stranger_sends_no_token() -> None:
-    with peer(says({"ok": True})) as there:
-        client = Client(there.url)
-        assert client.ask("POST", "/api/keys", body={"name": "é"}).document == {"ok": True}
-        assert json.loads(there.heard[0].body) == {"name": "é"}
-        assert there.heard[0].headers["content-type"] == "application/json"
-        assert "authorization" not in there.heard[0].headers
-        client.close()
-
-
-def test_one_connection_serves_request_after_request_refusals_and_pieces_included() -> None:
-    refusal = says({"schemaVersion": 1, "error": {"code": "NOT_FOUND", "message": "no"}}, 404)
-    chunks = Reply(CHUNKED + b"3\r\nabc\r\n0\r\n\r\n")
-    with peer(says(ENVELOPE), refusal, says(ENVELOPE), chunks, says(ENVELOPE)) as there:
-        client = Client(there.url)
-        client.ask("GET", "/1")
-        with pytest.raises(RefusedError, match="no"):
-            client.ask("GET", "/2")
-        assert b"".join(client.pieces("GET", "/3")) == json.dumps(ENVELOPE).encode()
-        assert list(client.pieces("GET", "/4")) == [b"abc"]
-        client.ask("GET", "/5")
-        assert [heard.connection for heard in there.heard] == [1, 1, 1, 1, 1]
-        client.close()
-
-
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_kept_connection_that_the_peer_closed_meanwhile_is_noticed_before_anything_is_sent(method: str) -> None:
-    with peer(Reply(says(ENVELOPE).raw, hang_up=True), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        client.ask("GET", "/1")
-        _until_closed(client)
-        client.ask(method, "/2", body={} if method == "POST" else None)
-        assert [(heard.connection, heard.target) for heard in there.heard] == [(1, "/1"), (2, "/2")]
-        client.close()
-
-
-def test_an_answer_that_closes_the_connection_is_followed_by_a_new_one() -> None:
-    with peer(Reply(says(ENVELOPE, connection="close").raw, hang_up=True), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        assert [client.ask("GET", path).data for path in ("/1", "/2")] == [{"symbol": "BTC"}] * 2
-        assert [heard.connection for heard in there.heard] == [1, 2]
-        client.close()
-
-
-def test_a_get_that_the_closing_of_a_kept_connection_swallowed_is_sent_again_once() -> None:
-    with peer(says(ENVELOPE), Reply(b"", hang_up=True), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        client.ask("GET", "/1")
-        assert client.ask("GET", "/2").data == {"symbol": "BTC"}
-        assert [(heard.connection, heard.target) for heard in there.heard] == [(1, "/1"), (1, "/2"), (2, "/2")]
-        client.close()
-
-
-def test_it_is_sent_again_no_more_than_once() -> None:
-    with peer(says(ENVELOPE), Reply(b"", hang_up=True), Reply(b"", hang_up=True), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        client.ask("GET", "/1")
-        with pytest.raises(UnreachableError, match="closed the connection without an answer") as caught:
-            client.ask("GET", "/2")
-        assert caught.value.sent
-        assert len(there.heard) == 3
-
-
-@pytest.mark.parametrize(
-    ("method", "headers"),
-    [
-        ("POST", {}),
-        ("DELETE", {}),
-        ("GET", {"PAYMENT-SIGNATURE": "x"}),
-        ("GET", {"payment-signature": "x"}),
-        ("GET", {"X-PAYMENT": "x"}),
-    ],
+from service.clients.sdk import calls
+from service.clients.sdk.answer import RawAnswer, RefusedError, UnreadableAnswerError
+from service.clients.sdk.calls import ApiCall
+from service.clients.sdk.client import (
+    EVENT_DATA,
+    ApiResult,
+    AsyncClient,
+    Client,
+    StreamEndedError,
+    StreamEvent,
+    result_of,
 )
-def test_what_may_have_been_done_or_paid_is_never_sent_again(method: str, headers: dict[str, str]) -> None:
-    with peer(says(ENVELOPE), Reply(b"", hang_up=True), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        client.ask("GET", "/1")
-        with pytest.raises(UnreachableError) as caught:
-            client.ask(method, "/2", headers=headers)
-        assert caught.value.sent
-        assert [heard.target for heard in there.heard] == ["/1", "/2"]
+from service.clients.sdk.connection import ApiConnection
+from service.wire.coins import CoinRow
+from service.wire.market import RiskContext
+from service.wire.offers import OFFERS
+from service.wire.streams import STREAMS, GapLine
+from tests.clients.cli.recorded import ANSWERS
+from tests.clients.cli.streamed import CLOSE, HEARTBEAT, OPEN, event, line
+from tests.clients.mcp.recorded import Recorded, Refusal, load, recorded
+from tests.clients.sdk.peer import Reply, peer
+
+KEY = "verdict_sk_test"
+LAYER_1 = "Layer 1 (L1)"
+CALLS = (
+    calls.manifest(), calls.billing_tier(), calls.question("How is BTC?"), calls.coin_risk("BTC"), calls.coins(),
+    calls.coins(symbols=["BTC", "ETH"], sort="change_7d"), calls.coin_historical("BTC", 30, "d"), calls.signal("BTC"),
+    calls.signal_quality("BTC"), calls.verdict_quality("BTC"), calls.category_info(LAYER_1),
+    calls.coin_lookup("FARTCOIN"), calls.coin_by_id("fartcoin"), calls.coin_by_name("Fartcoin"),
+    calls.coin_by_contract("0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", "ethereum"), calls.resolve("GAS"),
+    calls.market_prices(["BTC", "ETH"], baselines=True), calls.market_baselines(["BTC", "ETH"]), calls.market_global(),
+    calls.rwa_asset("xyz:AAPL"),
+    calls.category_sentiment(LAYER_1), calls.coin_sentiment("BTC"), calls.sentiment(), calls.sentiment_categories(),
+    calls.narratives(), calls.market_health(context=True), calls.market_crossing(),
+    calls.funding_alerts("BTC"), calls.regime(), calls.regime_signals(), calls.regime_confidence(),
+    calls.regime_history("BTC"), calls.rwa_assets("metal"), calls.rwa_symbol("AAPL"), calls.walkforward_signals(),
+    calls.walkforward_positions(), calls.walkforward_outcomes("ETH"), calls.transcripts("BTC"), calls.wallets(),
+    calls.wallet_movements("0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"), calls.receipts(),
+)  # fmt: skip
+OFFER = {offer.id: offer for offer in OFFERS}
 
 
-def test_a_first_request_is_not_sent_again_when_the_connection_is_closed_on_it() -> None:
-    with peer(Reply(b"", hang_up=True), says(ENVELOPE)) as there:
-        with pytest.raises(UnreachableError):
-            Client(there.url).ask("GET", "/1")
-        assert len(there.heard) == 1
+@pytest.fixture
+def service() -> Iterator[Recorded]:
+    with recorded() as there:
+        yield there
 
 
-BROKEN = [
-    Reply(CHUNKED + b"5\r\nhel", hang_up=True),
-    Reply(CHUNKED + b"5\r\nhello\r\n", hang_up=True),
-    Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello", hang_up=True),
-    Reply(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", hang_up=True),
-]
+def streamed(*lines: bytes) -> Reply:
+    """An answer in lines without a length: it ends with the connection."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"
+    return Reply(head + b"".join(lines), hang_up=True)
 
 
-@pytest.mark.parametrize("reply", BROKEN)
-def test_an_answer_that_breaks_off_is_none(reply: Reply) -> None:
-    with peer(reply) as there, pytest.raises(UnreachableError, match="broke off") as caught:
-        Client(there.url).ask("GET", "/")
-    assert caught.value.sent
+def chunked(*lines: bytes) -> Reply:
+    """The beginning of an answer in chunks; more could come."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return Reply(head + b"".join(b"%x\r\n%b\r\n" % (len(text), text) for text in lines))
 
 
-@pytest.mark.parametrize("reply", BROKEN)
-def test_a_stream_that_breaks_off_gives_what_came_and_then_says_so(reply: Reply) -> None:
-    came: list[bytes] = []
-    with peer(reply) as there, pytest.raises(UnreachableError, match="broke off"):
-        came.extend(Client(there.url).pieces("GET", "/"))
-    assert b"hello".startswith(b"".join(came))
+@pytest.mark.parametrize("call", CALLS, ids=[f"{call.offer}-{call.result.__name__}" for call in CALLS])
+def test_a_call_is_answered_in_its_type_and_asks_what_the_route_takes(service: Recorded, call: ApiCall[Any]) -> None:
+    with Client(service.url, KEY) as client:
+        result = client.send(call)
+    assert isinstance(result.data, call.result)
+    [heard] = service.heard
+    assert heard.bearer == f"Bearer {KEY}"
+    offer = OFFER[call.offer]
+    if offer.body is None:
+        given = {name: str(value) for name, value in call.values.items() if value is not None}
+        msgspec.convert(given, offer.parameters, strict=False)
+        assert heard.query.items() <= given.items()
+    else:
+        msgspec.convert(heard.body, offer.body)
+        assert heard.key
 
 
-def test_an_answer_without_a_length_ends_with_its_connection() -> None:
-    with peer(Reply(b"HTTP/1.1 200 OK\r\n\r\n[1]", hang_up=True)) as there:
-        assert Client(there.url).ask("GET", "/").document == [1]
+def test_every_priced_route_has_a_call() -> None:
+    called = {call.offer for call in (*CALLS, calls.transcript_sources(), calls.receipt("rcp_1"))}
+    assert {offer.id for offer in OFFERS if offer.payable} <= called <= OFFER.keys()
 
 
-def test_the_pieces_of_an_answer_come_as_they_are_sent() -> None:
-    # The end of the answer is never sent: what has come must not wait for it.
-    with peer(Reply(CHUNKED + b"6\r\nfirst\n\r\n")) as there:
-        client = Client(there.url)
-        pieces = client.pieces("GET", "/")
-        assert next(pieces) == b"first\n"
-        pieces.close()
-        assert client._connection is None
+def test_sources_of_transcripts_are_read_in_their_type() -> None:
+    answer = RawAnswer(200, {}, (ANSWERS / "transcripts.sources.json").read_bytes())
+    assert len(result_of(calls.transcript_sources(), answer).rows) == 3
 
 
-def test_a_reader_that_has_enough_of_a_stream_leaves_no_rest_for_the_next_answer() -> None:
-    with peer(answers(b"x" * 200_000), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        pieces = client.pieces("GET", "/1")
-        assert set(next(pieces)) == {ord("x")}
-        pieces.close()
-        assert client.ask("GET", "/2").data == {"symbol": "BTC"}
-        client.close()
+def test_an_answer_says_how_old_it_is_and_what_is_left(service: Recorded) -> None:
+    service.headers = {
+        "RateLimit": '"questions";r=9;t=60',
+        "RateLimit-Policy": '"questions";q=10',
+    }
+    with Client(service.url, KEY) as client:
+        result = client.send(calls.coin_risk("BTC"))
+    assert (result.data.symbol, result.meta.as_of) == ("BTC", load("coin.risk")["meta"]["as_of"])
+    assert result.quota is not None
+    assert result.quota.left == 9
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_is_refused_with_its_target_named_and_nobody_goes_there(status: int) -> None:
-    with peer(says(ENVELOPE)) as elsewhere, peer(answers(b"", status, location=elsewhere.url + RISK)) as there:
-        with pytest.raises(RefusedError, match=f"sends on to {elsewhere.url}{RISK}") as caught:
-            Client(there.url, "secret").ask("GET", RISK)
-        assert (caught.value.status, caught.value.code) == (status, f"HTTP_{status}")
-        assert elsewhere.heard == []
+def test_what_is_refused_says_why(service: Recorded) -> None:
+    with Client(service.url) as client, pytest.raises(RefusedError) as raised:
+        client.send(calls.coin_risk("NOPE"))
+    assert raised.value.status == 404
 
 
-def test_proxies_of_the_environment_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with peer(says({"stolen": True})) as proxy, peer(says(ENVELOPE)) as there:
-        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "https_proxy"):
-            monkeypatch.setenv(name, proxy.url)
-        assert Client(there.url, "secret").ask("GET", "/").data == {"symbol": "BTC"}
-        assert proxy.heard == []
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"\xff", b'{"data": {}, "meta": {}}'])
+def test_an_answer_of_another_form_is_an_error(body: bytes) -> None:
+    with pytest.raises(UnreadableAnswerError, match="expected form"):
+        result_of(calls.coin_risk("BTC"), RawAnswer(200, {}, body))
 
 
-def test_an_answer_that_is_longer_than_any_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_BYTES == 16 * 1024 * 1024
-    monkeypatch.setattr("service.clients.sdk.client.MOST_BYTES", 10)
-    with peer(answers(b"x" * 10), answers(b"x" * 11)) as there:
-        client = Client(there.url)
-        assert client.ask("GET", "/1").body == b"x" * 10
-        with pytest.raises(UnreadableError, match="longer than any"):
-            client.ask("GET", "/2")
-        assert client._connection is None
+def test_rows_are_the_list_or_the_one_object(service: Recorded) -> None:
+    with Client(service.url, KEY) as client:
+        rows = client.send(calls.coins()).rows
+        assert all(isinstance(row, CoinRow) for row in rows)
+        assert len(rows) == len(load("coins")["data"]["coins"])
+        [risk] = client.send(calls.coin_risk("BTC")).rows
+    assert isinstance(risk, RiskContext)
 
 
-def test_a_refusal_that_is_longer_than_any_is_one_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.clients.sdk.client._MOST_REFUSAL_BYTES", 10)
+def test_a_frame_has_a_row_for_each_entry(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=lambda rows: rows))
+    with Client(service.url, KEY) as client:
+        frame = client.send(calls.coins()).to_frame()
+    assert frame == load("coins")["data"]["coins"]
+
+
+def paged(service: Recorded) -> None:
+    """Two pages of coins: the second has no cursor."""
+    first, second = load("coins"), load("coins")
+    first["data"]["meta"]["next_cursor"] = "c1"
+    second["data"]["meta"]["next_cursor"] = None
+    answer = service.answer
+
+    def turn(heard: Any) -> Refusal:
+        service.instead[heard.path] = Refusal(200, second if "cursor" in heard.query else first)
+        return answer(heard)
+
+    service.answer = turn  # type: ignore[method-assign]
+
+
+def test_pages_follow_the_cursor_to_the_last_one(service: Recorded) -> None:
+    paged(service)
+    with Client(service.url, KEY) as client:
+        assert len(list(client.pages(calls.coins(limit=10)))) == 2
+    assert [heard.query.get("cursor") for heard in service.heard] == [None, "c1"]
+    assert [heard.query["limit"] for heard in service.heard] == ["10", "10"]
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_events_of_each_stream_are_typed(stream: Any) -> None:
+    lines = [text + b"\n" for text in (ANSWERS / f"watch.{stream}.ndjson").read_bytes().splitlines()]
+    if not any(b'"close"' in text for text in lines):
+        lines.append(CLOSE)
+    with peer(streamed(*lines)) as there, Client(there.url, KEY) as client:
+        events = list(client.watch(stream, interval=10, max_events=1))
+    assert there.heard[0].target == f"/api/cli/watch/{stream}?interval=10&max=1"
+    assert len(events) == sum(b'"type":"event"' in text for text in lines)
+    for found in events:
+        assert isinstance(found, StreamEvent)
+        msgspec.convert(msgspec.to_builtins(found.data), EVENT_DATA[stream])
+
+
+def test_a_stream_resumes_where_it_broke_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.clients.sdk.stream.PAUSES_S", (0,))
+    said: list[str] = []
+    gap = line(type="gap", reason="too-old", cursor="c2")
     with (
-        peer(answers(b"x" * 99, 502)) as there,
-        pytest.raises(RefusedError, match="502 without saying why") as caught,
+        peer(streamed(OPEN, HEARTBEAT, event(1)), streamed(OPEN, gap, event(3), CLOSE)) as there,
+        Client(there.url, KEY) as client,
     ):
-        Client(there.url).ask("GET", "/")
-    assert caught.value.document is None
+        first, lost, last = client.watch("prices", cursor="c0", on_reconnect=said.append)
+    assert isinstance(first, StreamEvent)
+    assert isinstance(lost, GapLine)
+    assert isinstance(last, StreamEvent)
+    assert [first.meta.tick, last.meta.tick] == [1, 3]
+    assert ["cursor=c0" in there.heard[0].target, "cursor=c1" in there.heard[1].target] == [True, True]
+    assert len(said) == 1
 
 
-def test_a_refusal_that_is_no_json_says_its_status() -> None:
-    with peer(answers(b"<h1>Bad Gateway</h1>", 502)) as there, pytest.raises(RefusedError) as caught:
-        Client(there.url).ask("GET", "/")
-    assert (caught.value.code, str(caught.value)) == ("HTTP_502", "the service answered 502 without saying why")
+def test_a_stream_that_ends_early_is_an_error_with_its_cursor() -> None:
+    revoked = line(type="close", reason="revoked", cursor="c5")
+    with (
+        peer(streamed(OPEN, revoked)) as there,
+        Client(there.url, KEY) as client,
+        pytest.raises(StreamEndedError, match="revoked") as raised,
+    ):
+        list(client.watch("prices"))
+    assert (raised.value.reason, raised.value.cursor) == ("revoked", "c5")
 
 
-def test_a_peer_that_is_silent_is_waited_for_no_longer_than_was_said() -> None:
-    with peer(Reply(b"HTTP/1.1 200 OK\r\n")) as there, pytest.raises(UnreachableError, match=r"within 0 s") as caught:
-        Client(there.url, patience_s=0.05).ask("GET", "/")
-    assert caught.value.sent
+def test_a_stream_that_keeps_breaking_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.clients.sdk.stream.PAUSES_S", ())
+    with (
+        peer(streamed(OPEN)) as there,
+        Client(there.url, KEY) as client,
+        pytest.raises(StreamEndedError, match="connection broke"),
+    ):
+        list(client.watch("prices"))
 
 
-def test_an_answer_is_waited_for_as_long_as_was_said_and_a_connection_for_ten_seconds() -> None:
-    with peer(says(ENVELOPE)) as there:
-        client = Client(there.url, patience_s=7.5)
-        client.ask("GET", "/")
-        assert client._connection is not None
-        assert client._connection.sock.gettimeout() == 7.5
-        assert client._connection.timeout == 10
+def test_an_event_of_another_form_is_an_error() -> None:
+    with (
+        peer(streamed(OPEN, event(1, [1]), CLOSE)) as there,
+        Client(there.url, KEY) as client,
+        pytest.raises(UnreadableAnswerError, match="event"),
+    ):
+        list(client.watch("prices"))
 
 
-def test_what_is_sent_after_an_answer_is_no_part_of_it_and_none_of_the_next() -> None:
-    body = b"x" * 70_000
-    with peer(Reply(answers(body).raw + says({"stray": True}).raw), says(ENVELOPE)) as there:
-        client = Client(there.url)
-        assert client.ask("GET", "/1").body == body
-        assert client.ask("GET", "/2").data == {"symbol": "BTC"}
+async def test_the_async_client_sends_calls_at_once(service: Recorded) -> None:
+    async with AsyncClient(service.url, KEY) as client:
+        found: list[ApiResult[Any]] = await asyncio.gather(*(client.send(call) for call in CALLS))
+        assert [type(result.data) for result in found] == [call.result for call in CALLS]
+        paged(service)
+        assert [page.next_cursor async for page in client.pages(calls.coins())] == ["c1", None]
+    assert {heard.bearer for heard in service.heard} == {f"Bearer {KEY}"}
 
 
-def test_what_speaks_no_http_is_no_service() -> None:
-    greeting = Reply(b"220 smtp.example ESMTP\r\n", hang_up=True)
-    with peer(greeting) as there, pytest.raises(UnreachableError, match="does not speak HTTP as it should"):
-        Client(there.url).ask("GET", "/")
+async def test_the_async_client_follows_a_stream() -> None:
+    with peer(streamed(OPEN, event(1), event(2), CLOSE)) as there:
+        async with AsyncClient(there.url, KEY) as client:
+            ticks = [found.meta.tick async for found in client.watch("prices") if isinstance(found, StreamEvent)]
+    assert ticks == [1, 2]
 
 
-@pytest.mark.parametrize("status", [101, 103])
-def test_what_comes_before_an_answer_is_not_taken_for_one(status: int) -> None:
-    with peer(answers(b"", status, x_receipt_id="rcp_1")) as there, pytest.raises(UnreachableError) as caught:
-        Client(there.url).ask("GET", "/")
-    assert caught.value.sent
+async def test_a_stream_that_is_left_is_not_opened_again() -> None:
+    said: list[str] = []
+    with peer(chunked(OPEN, event(1)), streamed(CLOSE)) as there:
+        client = AsyncClient(there.url, KEY)
+        events = client.watch("prices", on_reconnect=said.append)
+        await anext(events)
+        waiting = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        client.close()
+        assert len(there.heard) == 1
+    assert said == []
 
 
-def test_a_connection_that_is_reset_in_the_middle_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reset(*_: object) -> bytes:
-        raise ConnectionResetError(104, "Connection reset by peer")
-
-    with peer(says(ENVELOPE)) as there:
-        monkeypatch.setattr("http.client.HTTPResponse.read1", reset)
-        with pytest.raises(UnreachableError, match=r"the connection to .* broke: Connection reset by peer"):
-            Client(there.url).ask("GET", "/")
+def test_a_token_that_is_none_is_refused_at_once() -> None:
+    for kind in (Client, AsyncClient):
+        with pytest.raises(ValueError, match="token"):
+            kind("http://127.0.0.1:1", "two words")
 
 
-def test_where_nobody_listens_nothing_was_sent() -> None:
-    with peer() as there:
-        url = there.url
-    with pytest.raises(UnreachableError, match=f"{url} cannot be reached: nothing listens there") as caught:
-        Client(url).ask("POST", "/")
-    assert not caught.value.sent
-
-
-def test_an_address_that_is_none_says_how_one_is_written() -> None:
-    with pytest.raises(UnreachableError, match=r"write it like http://127\.0\.0\.1:8402") as caught:
-        Client("ftp://127.0.0.1").ask("GET", "/")
-    assert not caught.value.sent
-
-
-@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
-def test_an_ipv6_address_is_reached_and_named_in_brackets() -> None:
-    try:
-        opened = peer(says(ENVELOPE), host="::1")
-        with opened as there:
-            assert Client(there.url).ask("GET", "/").data == {"symbol": "BTC"}
-            assert there.heard[0].headers["host"] == there.url.removeprefix("http://")
-    except OSError:
-        pytest.skip("no IPv6 on this machine's loopback")
-
-
-def test_what_happens_to_a_reader_leaves_no_connection_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> bytes:
-        raise KeyboardInterrupt
-
-    with peer(says(ENVELOPE)) as there:
-        client = Client(there.url)
-        monkeypatch.setattr("http.client.HTTPResponse.read1", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            client.ask("GET", "/")
-        assert client._connection is None
-
-
-def test_a_client_that_was_refused_hangs_up_when_it_is_let_go_of() -> None:
-    with peer(says({"error": "no"}, 403)) as there:
-        client = Client(there.url)
-        gone = weakref.ref(client)
-        gc.disable()
-        try:
-            with suppress(RefusedError):
-                client.ask("GET", "/")
-            del client
-            assert gone() is None
-        finally:
-            gc.enable()
-
-
-@pytest.mark.parametrize("token", ["sk 1", "sk1\n", "ключ", "sk1\r\nX: 1", "sk1\x7f"])
-def test_a_token_that_no_header_field_holds_is_refused_and_not_told_again(token: str) -> None:
-    with pytest.raises(ValueError, match="a token is") as caught:
-        Client("http://127.0.0.1:1", token)
-    assert token[:3].strip() not in str(caught.value)
-    assert not is_token(token)
-
-
-def test_values_are_put_into_a_path_so_that_none_can_leave_its_place() -> None:
-    path, rest = fill("/api/cli/category/info/{name}", {"name": "a/../b?c#d e", "limit": 5})
-    assert path == "/api/cli/category/info/a%2F..%2Fb%3Fc%23d%20e"
-    assert rest == {"limit": 5}
-
-
-def _until_closed(client: Client) -> None:
-    assert client._connection is not None
-    client._connection.sock.settimeout(20)
-    assert client._connection.sock.recv(1, socket.MSG_PEEK) == b""
+def test_interrupting_a_connection_that_is_not_open_does_nothing() -> None:
+    ApiConnection("http://127.0.0.1:1").interrupt()

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.clients.sdk.answer import UnreachableError
-from service.clients.sdk.client import Client
-from service.clients.sdk.failure import why_unconnected
+from service.clients.sdk.answer import UnreachableError, why_unconnected
+from service.clients.sdk.connection import ApiConnection
 from tests.clients.sdk.peer import peer, says
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here to make a certificate with")
@@ -38,7 +37,7 @@ def test_a_certificate_that_is_trusted_by_ssl_cert_file_is_good(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with peer(says([1]), says([2]), context=context) as there:
-        client = Client(there.url, "secret")
+        client = ApiConnection(there.url, "secret")
         before = client.tls
         assert before is None
         assert [client.ask("GET", "/").document for _ in range(2)] == [[1], [2]]
@@ -61,7 +60,7 @@ def test_a_certificate_nobody_knows_is_refused_before_the_token_is_sent(context:
         with pytest.raises(
             UnreachableError, match=r"is not trusted: self.signed certificate; .*SSL_CERT_FILE"
         ) as caught:
-            Client(there.url, "secret").ask("GET", "/")
+            ApiConnection(there.url, "secret").ask("GET", "/")
         assert there.heard == []
         assert not caught.value.sent
 
@@ -72,7 +71,7 @@ def test_another_hosts_certificate_is_refused(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with peer(says([1]), context=context) as there:
         with pytest.raises(UnreachableError, match=r"is not trusted: .*not valid for 'localhost'"):
-            Client(there.url.replace("127.0.0.1", "localhost")).ask("GET", "/")
+            ApiConnection(there.url.replace("127.0.0.1", "localhost")).ask("GET", "/")
         assert there.heard == []
 
 
@@ -80,12 +79,12 @@ def test_a_peer_that_speaks_no_tls_is_said_to() -> None:
     with peer(hello=b"220 smtp.example ESMTP\r\n") as there:
         url = there.url.replace("http:", "https:")
         with pytest.raises(UnreachableError, match=r"speaks no TLS that is understood here .*; is it http:// instead"):
-            Client(url).ask("GET", "/")
+            ApiConnection(url).ask("GET", "/")
 
 
 def test_http_to_a_peer_of_tls_says_that_it_hung_up(context: ssl.SSLContext) -> None:
     with peer(context=context) as there, pytest.raises(UnreachableError, match=r"is it https:// instead|broke"):
-        Client(there.url.replace("https:", "http:")).ask("GET", "/")
+        ApiConnection(there.url.replace("https:", "http:")).ask("GET", "/")
 
 
 def test_a_name_that_is_not_known_is_said_to_be_none() -> None:

@@ -26,5 +26,5 @@ def person(gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Perso
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is a terminal."""
-    for name in ("service.clients.cli.signin.login", "service.clients.signin.secret"):
+    for name in ("service.clients.cli.login_commands", "service.clients.signin.wallet"):
         monkeypatch.setattr(f"{name}.is_terminal", lambda _: True)

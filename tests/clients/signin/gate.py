@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from service.access.signin import SignIn
+from service.access.sign_in import SignIn
 from service.clock import DAY_MS, iso
 from service.errors import ServiceError
 from service.wire.access import Login

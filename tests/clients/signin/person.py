@@ -1,15 +1,15 @@
 """Somebody who types commands."""
 
-from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.clients.cli.rows.signin import COMMANDS
-from service.clients.cli.signin import login, logout
+from service.clients.cli import login_commands
+from service.clients.cli.command import Arguments
+from service.clients.cli.commands import _LOGIN_COMMANDS
 from service.clients.profile import credentials
-from service.clients.profile.credentials import Credential
+from service.clients.profile.credentials import StoredCredential
 
-_LOGIN = COMMANDS[0]
+_LOGIN = _LOGIN_COMMANDS[0]
 
 
 class Person:
@@ -31,13 +31,13 @@ class Person:
         return Path(self.environment["HOME"]) / ".local" / "state" / "verdict"
 
     @property
-    def credential(self) -> Credential | None:
+    def credential(self) -> StoredCredential | None:
         """What is kept."""
         return credentials.find(self.environment, self.url)
 
     def login(self, **given: object) -> int:
         flags = {argument.name[2:].replace("-", "_"): None for argument in _LOGIN.arguments}
-        return login.run(Namespace(**flags | given), self.environment)
+        return login_commands.login(Arguments(**flags | given), self.environment)
 
     def logout(self) -> int:
-        return logout.run(Namespace(url=None), self.environment)
+        return login_commands.logout(Arguments(url=None), self.environment)

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from service.clients.cli.refusal import UNKNOWN_CALLER, UNREACHABLE, RefusalError
-from service.clients.cli.signin import login
-from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
-from service.clients.signin import pending
+from service.clients.cli import login_commands
+from service.clients.cli.errors import UNKNOWN_CALLER, UNREACHABLE, RefusalError
+from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableAnswerError
+from service.clients.signin import browser_login
 from tests.clients.signin.gate import Gate
 from tests.clients.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
 from tests.clients.signin.person import Person
@@ -62,7 +62,7 @@ class Browser:
 @pytest.fixture
 def browser(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> Browser:
     made = Browser(gate)
-    monkeypatch.setattr(login, "open_browser", made)
+    monkeypatch.setattr(login_commands, "open_browser", made)
     return made
 
 
@@ -151,7 +151,7 @@ def test_a_service_that_answers_otherwise_is_told_so_and_nothing_is_kept(
 ) -> None:
     person.environment["VERDICT_WALLET_KEY"] = KEY
     gate.answers[path] = (200, document)
-    with pytest.raises(UnreadableError, match="is that address a Verdict service"):
+    with pytest.raises(UnreadableAnswerError, match="is that address a Verdict service"):
         person.login()
     assert person.credential is None
 
@@ -175,7 +175,7 @@ def test_the_browser_is_sent_to_the_page_and_its_session_kept(
     )
     assert "Your browser opens this page to sign in:" in told.err
     assert "session.0" not in told.out + told.err
-    assert pending.find(person.environment, gate.url) is None
+    assert browser_login.find_login(person.environment, gate.url) is None
 
 
 @pytest.mark.usefixtures("terminal")
@@ -186,7 +186,7 @@ def test_where_no_browser_is_opened_its_address_is_printed(
         browser(page, environment)
         return False
 
-    monkeypatch.setattr(login, "open_browser", read)
+    monkeypatch.setattr(login_commands, "open_browser", read)
     person.login()
     assert f"Open this page to sign in:\n  {browser.pages[0]}\n" in capsys.readouterr().err
 
@@ -195,8 +195,8 @@ def test_where_no_browser_is_opened_its_address_is_printed(
 def test_nothing_is_opened_for_a_program_or_where_it_is_not_wanted(
     person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, is_terminal: bool, given: dict[str, bool]
 ) -> None:
-    monkeypatch.setattr(login, "is_terminal", lambda _: is_terminal)
-    monkeypatch.setattr(login, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(login_commands, "is_terminal", lambda _: is_terminal)
+    monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
     with pytest.raises(RefusalError, match="did not return"):
         person.login(**given)
     assert browser.pages == []
@@ -206,12 +206,12 @@ def test_nothing_is_opened_for_a_program_or_where_it_is_not_wanted(
 def test_a_browser_that_never_returns_is_given_up_and_can_be_finished_by_hand(
     gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(login, "open_browser", lambda *_: True)
-    monkeypatch.setattr(login, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(login_commands, "open_browser", lambda *_: True)
+    monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
     with pytest.raises(RefusalError, match="verdict login --paste") as refused:
         person.login()
     assert refused.value.code == UNREACHABLE
-    assert pending.find(person.environment, gate.url) is not None
+    assert browser_login.find_login(person.environment, gate.url) is not None
 
 
 @pytest.mark.usefixtures("terminal")
@@ -260,16 +260,16 @@ def returned(gate: Gate, state: str) -> str:
 def test_a_login_whose_browser_could_not_return_is_finished_by_pasting_what_it_has(
     gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, before: str
 ) -> None:
-    monkeypatch.setattr(login, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
     with pytest.raises(RefusalError):
         person.login()
-    state = pending.find(person.environment, gate.url)
+    state = browser_login.find_login(person.environment, gate.url)
     assert state is not None
     pipe(monkeypatch, f" {before}{returned(gate, state)} \n")
     assert person.login(paste=True) == 0
     assert person.credential is not None
     assert person.credential.token == "session.0"
-    assert pending.find(person.environment, gate.url) is None
+    assert browser_login.find_login(person.environment, gate.url) is None
 
 
 def test_pasting_begins_a_login_where_there_is_none_whose_page_shows_what_to_paste(
@@ -277,7 +277,7 @@ def test_pasting_begins_a_login_where_there_is_none_whose_page_shows_what_to_pas
 ) -> None:
     with pytest.raises(RefusalError, match="nothing was given"):
         person.login(paste=True)
-    state = pending.find(person.environment, gate.url)
+    state = browser_login.find_login(person.environment, gate.url)
     assert f"  {gate.url}/auth/cli?state={state}\n" in capsys.readouterr().err
     assert state is not None
     pipe(monkeypatch, returned(gate, state))
@@ -295,7 +295,7 @@ def test_a_key_is_kept_once_the_service_has_said_whose_it_is(
     gate: Gate, person: Person, terminal: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gate.tokens["verdict_sk_x"] = {"kind": "api_key", "userId": 1, "walletAddress": None}
-    monkeypatch.setattr("service.clients.signin.secret.getpass", lambda *_: "verdict_sk_x")
+    monkeypatch.setattr("service.clients.signin.wallet.getpass", lambda *_: "verdict_sk_x")
     assert person.login(token=True) == 0
     assert person.credential == ("verdict_sk_x", "api_key", None, None)
     out = capsys.readouterr().out
@@ -330,7 +330,7 @@ def test_an_identity_that_is_none_is_not_believed(
 ) -> None:
     gate.tokens["key"] = identity
     pipe(monkeypatch, "key\n")
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnreadableAnswerError):
         person.login(token=True)
     assert person.credential is None
 

@@ -1,8 +1,8 @@
 import pytest
 
-from service.clients.cli.refusal import UNAVAILABLE, UNREACHABLE, RefusalError
+from service.clients.cli.errors import UNAVAILABLE, UNREACHABLE, RefusalError
 from service.clients.profile import credentials
-from service.clients.profile.credentials import Credential
+from service.clients.profile.credentials import StoredCredential
 from tests.clients.signin.gate import Gate
 from tests.clients.signin.keys import ADDRESS
 from tests.clients.signin.person import Person
@@ -12,7 +12,7 @@ from tests.clients.signin.person import Person
 def session(gate: Gate, person: Person) -> str:
     """A session that is kept."""
     token, ends = gate.open_session(ADDRESS)
-    credentials.keep(person.environment, gate.url, Credential(token, "session", ADDRESS, ends))
+    credentials.keep(person.environment, gate.url, StoredCredential(token, "session", ADDRESS, ends))
     return token
 
 
@@ -44,7 +44,7 @@ def test_a_service_that_does_not_end_it_is_told_and_it_is_forgotten_here(
 
 def test_a_service_that_is_not_there_is_told_and_it_is_forgotten_here(person: Person) -> None:
     person.environment["VERDICT_URL"] = "http://127.0.0.1:1"
-    credentials.keep(person.environment, person.url, Credential("token", "session", ADDRESS, None))
+    credentials.keep(person.environment, person.url, StoredCredential("token", "session", ADDRESS, None))
     with pytest.raises(RefusalError, match="until it ends by itself") as refused:
         person.logout()
     assert refused.value.code == UNREACHABLE
@@ -52,7 +52,7 @@ def test_a_service_that_is_not_there_is_told_and_it_is_forgotten_here(person: Pe
 
 
 def test_a_key_is_forgotten_and_not_ended(gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]) -> None:
-    credentials.keep(person.environment, gate.url, Credential("key", "api_key", None, None))
+    credentials.keep(person.environment, gate.url, StoredCredential("key", "api_key", None, None))
     assert person.logout() == 0
     assert gate.asked == []
     assert person.credential is None

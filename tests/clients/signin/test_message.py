@@ -1,7 +1,7 @@
 import pytest
 
-from service.access.signin_message import read_message
-from service.clients.signin.message import write_message
+from service.access.sign_in import parse_sign_in_message
+from service.clients.signin.sign_in import write_message
 from tests.clients.signin.keys import ADDRESS
 
 AS_THE_STANDARD_HAS_IT = f"""\
@@ -35,4 +35,4 @@ def test_it_is_written_as_eip_4361_has_it_line_by_line() -> None:
 
 @pytest.mark.parametrize("domain", ["127.0.0.1:8402", "[::1]:8402", "example.org"])
 def test_the_service_reads_the_domain_that_was_asked(domain: str) -> None:
-    assert read_message(written(f"http://{domain}")).domain == domain
+    assert parse_sign_in_message(written(f"http://{domain}")).domain == domain

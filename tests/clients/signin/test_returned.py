@@ -2,7 +2,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from service.clients.signin.returned import read_returned
+from service.clients.signin.browser_login import read_session
 from tests.clients.signin.keys import ADDRESS
 
 STATE = "s" * 43
@@ -10,23 +10,23 @@ FIELDS = {"state": STATE, "token": "a.b-c_d", "wallet": ADDRESS, "expiresAt": "2
 
 
 def test_what_the_page_gives_is_read_in_any_order() -> None:
-    returned = read_returned(urlencode(dict(reversed(FIELDS.items()))), STATE)
+    returned = read_session(urlencode(dict(reversed(FIELDS.items()))), STATE)
     assert returned == ("a.b-c_d", ADDRESS, "2026-03-02T00:00:00.000Z", None)
 
 
 def test_a_notice_may_come_with_it() -> None:
-    returned = read_returned(urlencode({**FIELDS, "notice": "No free questions."}), STATE)
+    returned = read_session(urlencode({**FIELDS, "notice": "No free questions."}), STATE)
     assert returned.notice == "No free questions."
 
 
 def test_no_token_is_shown_where_it_is_printed() -> None:
-    assert "a.b-c_d" not in repr(read_returned(urlencode(FIELDS), STATE))
+    assert "a.b-c_d" not in repr(read_session(urlencode(FIELDS), STATE))
 
 
 @pytest.mark.parametrize("state", ["", "t" * 43, STATE + "s", STATE[1:], "ß" * 43])
 def test_what_belongs_to_another_login_is_refused(state: str) -> None:
     with pytest.raises(ValueError, match="another login"):
-        read_returned(urlencode({**FIELDS, "state": state or " "}), STATE)
+        read_session(urlencode({**FIELDS, "state": state or " "}), STATE)
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_what_belongs_to_another_login_is_refused(state: str) -> None:
 )
 def test_anything_else_is_refused_without_telling_what_it_holds(query: str) -> None:
     with pytest.raises(ValueError, match=r"not what the page gives|an instant is written") as refused:
-        read_returned(query, STATE)
+        read_session(query, STATE)
     assert "a.b-c_d" not in str(refused.value)

@@ -4,7 +4,7 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from service.clients.cli.refusal import RefusalError
+from service.clients.cli.errors import RefusalError
 from service.clients.signin.wallet import open_wallet
 from tests.clients.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
 

@@ -5,10 +5,9 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from contextlib import suppress
 
-from service.access.keys import KeyForm
-from service.access.sessions import SessionForm
-from service.access.signin import SignIn
-from service.access.signin_message import read_message
+from service.access.api_keys import ApiKeyFormat
+from service.access.sessions import SessionTokens
+from service.access.sign_in import SignIn, parse_sign_in_message
 from service.errors import ServiceError
 from service.wire.access import Login
 from service.wire.cursor import Cursors
@@ -17,8 +16,8 @@ from tests.fakes.clock import START_MS, FakeClock
 from tests.fuzz.target import Target, check_sound
 
 _KEY = bytes(32)
-_SESSIONS = SessionForm(_KEY)
-_KEYS = KeyForm("verdict_sk_", _KEY)
+_SESSIONS = SessionTokens(_KEY)
+_KEYS = ApiKeyFormat("verdict_sk_", _KEY)
 _CURSORS = Cursors(_KEY)
 _SIGN_IN = SignIn(FakeClock(), _KEY, {DOMAIN}, 84_532)
 _HEAD = b"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9."
@@ -46,7 +45,7 @@ def read_sign_in(data: bytes) -> None:
     """A message to sign in with, and a signature behind it."""
     text = data.decode("utf-8", "replace")
     with suppress(ValueError):
-        check_sound(read_message(text))
+        check_sound(parse_sign_in_message(text))
     said, _, signature = text.rpartition("\n0x")
     with suppress(ServiceError):
         check_sound(_SIGN_IN.check(Login(said, f"0x{signature}")) if len(signature) == 130 else None)

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from service.payments.rpc import Rpc
-from service.upstream.counterpart import Reply
-from service.upstream.failure import UpstreamError
+from service.payments.facilitators.rpc import EthereumRpc
+from service.upstream.failures import UpstreamError
+from service.upstream.http_client import Reply
 from service.upstream.json_rpc import NodeError
 from service.wallets.chain import TRANSFER, Header, Node
-from service.wallets.reading import TooMuchError, read_range
+from service.wallets.range_reader import TooMuchError, read_range
 from service.wallets.tokens import describe
 from tests.fakes.clock import START_MS
 from tests.fuzz.target import LARGEST, Target, check_sound, run
@@ -42,13 +42,13 @@ def read_answers(data: bytes) -> None:
     """An answer, whole, and as the result of every question that payments ask."""
     for kind in (_Whole, _Node):
         for ask in _QUESTIONS:
-            rpc = Rpc(kind(data), "eip155:84532")  # type: ignore[arg-type]
+            rpc = EthereumRpc(kind(data), "eip155:84532")  # type: ignore[arg-type]
             rpc._known = True
             with suppress(NodeError):
                 run(ask(rpc))  # type: ignore[arg-type]
 
 
-_QUESTIONS: Final[tuple[Callable[[Rpc], Awaitable[Any]], ...]] = (
+_QUESTIONS: Final[tuple[Callable[[EthereumRpc], Awaitable[Any]], ...]] = (
     lambda rpc: rpc.call(_WALLET, b""),
     lambda rpc: rpc.estimate(_WALLET, b"", _WALLET),
     lambda rpc: rpc.block("latest"),

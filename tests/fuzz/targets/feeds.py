@@ -6,10 +6,9 @@ from contextlib import suppress
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.clock import parse_iso
-from service.sentiment.sources.rss import NotAFeedError, RssDecoder
+from service.sentiment.sources.rss import RssDecodeError, RssDecoder
 from service.transcripts import feed
-from service.upstream.http_date import parse_http_date
-from service.upstream.retry_after import asked_pause
+from service.upstream.responses import asked_pause, parse_http_date
 from service.upstream.robots import read_robots
 from tests.fakes.clock import FakeClock
 from tests.fuzz.target import Target, check_sound
@@ -20,7 +19,7 @@ _CLOCK = FakeClock()
 
 def read_news(data: bytes) -> None:
     """A feed of headlines."""
-    with suppress(NotAFeedError):
+    with suppress(RssDecodeError):
         for story in _NEWS.decode(data):
             check_sound(story)
             assert story.title.isprintable(), story
@@ -28,7 +27,7 @@ def read_news(data: bytes) -> None:
 
 def read_podcast(data: bytes) -> None:
     """A feed of episodes."""
-    with suppress(feed.NotAFeedError):
+    with suppress(feed.FeedDecodeError):
         for item in feed.read_feed(data, "alpha", "en"):
             check_sound(item)
             assert not item.title or item.title.isprintable(), item

@@ -1,8 +1,8 @@
 """Heads that come again, to a whole application: what is remembered of them may change no answer.
 
 An input is what arrives piece by piece on a connection, NULs between the pieces; the piece `!` has every token
-forgotten meanwhile. It is said to an application that remembers heads (three at the most), often enough for each of
-them to be known, and to the same one where every head is read for the first time.
+forgotten meanwhile. It is said to connections that remember their last head, often enough for each of them
+to be known, and to connections that read every head.
 """
 
 import asyncio
@@ -18,13 +18,11 @@ from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
 import uvicorn
-from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from service.access import base62
-from service.http import heads
+from service import base62
 from service.http.app import App
-from service.http.heads import Heads
+from service.http.fast_path import FastPath
 from service.http.protocol import VerdictProtocol
 from service.http.reader import BODY
 from service.routes.call import Call
@@ -35,7 +33,6 @@ from tests.fuzz.target import Target
 from tests.http.stage import RISK, Desk, Stage, staged
 
 _PIECES: Final = 4
-_REMEMBERED: Final = 3
 _FORGET: Final = b"!"
 _PATIENCE: Final = 2_000
 _TURNS: Final = 60
@@ -66,21 +63,6 @@ class Whole(NamedTuple):
     users: tuple[bytes, ...]
 
 
-class Plain:
-    """An application that remembers no head.
-
-    Args:
-        app: What answers.
-    """
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-        self.at_once = app.at_once
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
-
-
 def _tell_who(_: Desk, call: Call[Any, Any]) -> Answer:
     """Answer with whom the answer is for."""
     symbol = call.parameters.symbol
@@ -103,7 +85,7 @@ def whole() -> Whole:
         folder = Path(held.enter_context(TemporaryDirectory()))
         with patch.object(Desk, "ready", _tell_who):
             stage = await held.enter_async_context(staged(folder, **unbounded))
-        with patch.object(base62, "draw", draw):
+        with patch.object(base62, "random_text", draw):
             return stage, [await stage.key("pro") for _ in range(_USERS)]
 
     opened: list[tuple[Stage, list[str]]] = []
@@ -116,22 +98,23 @@ def whole() -> Whole:
     return Whole(stage, loop, held, keys, (b'"userId":1}', b'"userId":2}'))
 
 
-def converse(app: App | Plain, pieces: Iterable[bytes]) -> list[bytes]:
+def converse(app: App, pieces: Iterable[bytes]) -> list[bytes]:
     """What is answered to pieces that arrive one after another, for each connection: the next where one was ended."""
     there = whole()
-    config = uvicorn.Config(app, http=VerdictProtocol, ws="none", lifespan="off", log_config=None, proxy_headers=False)
+    config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, proxy_headers=False)
     config.load()
     said: list[bytes] = []
+    fast_path = FastPath(app)
 
     async def arrive() -> None:
         left = iter(pieces)
         while (piece := next(left, None)) is not None:
             state, peer = ServerState(), Peer()
-            connection = VerdictProtocol(config, state, {}, there.loop)
+            connection = VerdictProtocol(config, state, fast_path, there.loop)
             connection.connection_made(peer)
             while piece is not None:
                 if piece == _FORGET:
-                    there.stage.access.doorkeeper.forget()
+                    there.stage.access.authenticator.clear_cache()
                 else:
                     connection.data_received(piece)
                     await _answered(connection, peer)
@@ -176,10 +159,9 @@ def read_heads(data: bytes) -> None:
     """Heads that come again get what they get when they come first, and nobody gets another's."""
     there = whole()
     pieces = [piece for piece in data.split(b"\0") if piece][:_PIECES]
-    there.stage.app.heads = Heads()
-    with patch.object(heads, "MOST", _REMEMBERED):
-        remembered = converse(there.stage.app, _often(pieces))
-    first = converse(Plain(there.stage.app), _often(pieces))
+    remembered = converse(there.stage.app, _often(pieces))
+    with patch.object(VerdictProtocol, "_note_head", lambda *_: None):
+        first = converse(there.stage.app, _often(pieces))
     assert remembered == first, f"as known: {remembered!r}, as read: {first!r}"
     for key, user in zip(there.keys, there.users, strict=True):
         assert key in b"".join(pieces) or not any(user in each for each in remembered), f"{user!r} is told others"

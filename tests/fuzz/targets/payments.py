@@ -6,21 +6,20 @@ from contextlib import suppress
 
 import msgspec
 
-from service.clients.paying.refusal import UnpaidError
-from service.clients.paying.terms import read_terms
+from service.clients.paying.terms import UnpaidError, read_terms
 from service.errors import ServiceError
-from service.payments.checks import check, payment_of
-from service.payments.decode import Carrier, decode
-from service.payments.facilitators.remote import judge
-from service.payments.refusal import PaymentRefusedError
-from service.upstream.counterpart import Reply
+from service.payments.checks import check_payment, normalised_payment
+from service.payments.decode import PaymentHeader, decode_payment
+from service.payments.errors import PaymentRefusedError
+from service.payments.facilitators.remote import settle_outcome
+from service.upstream.http_client import Reply
 from service.wire.payment import RequirementsV2
 from tests.fakes.clock import START_MS
 from tests.fuzz.target import Target, check_sound
 from tests.payments.recorded import RECORDED
 from tests.payments.signing import SEPOLIA, pay_v1, pay_v2, payment, row, wallet
 
-_CARRIERS: tuple[Carrier, ...] = ("payment-signature", "x-payment")
+_CARRIERS: tuple[PaymentHeader, ...] = ("payment-signature", "x-payment")
 _ROW = msgspec.convert(row(), RequirementsV2)
 _WORDS = (b"x402Version", b"authorization", b"signature", b"accepted", b"eip155:84532", b"base-sepolia", b"exact")
 _OWN = payment()
@@ -29,26 +28,26 @@ _OWN = payment()
 def read_header(data: bytes) -> None:
     """A header as it was sent: by which name, then its value."""
     with suppress(ServiceError, PaymentRefusedError):
-        check_sound(decode(_CARRIERS[data[:1] == b"1"], data[1:]))
+        check_sound(decode_payment(_CARRIERS[data[:1] == b"1"], data[1:]))
 
 
 def read_payment(data: bytes) -> None:
     """The JSON in a header, weighed to its end."""
     for carrier in _CARRIERS:
         try:
-            presented = decode(carrier, b64encode(data))
+            presented = decode_payment(carrier, b64encode(data))
         except (ServiceError, PaymentRefusedError):
             continue
         with suppress(ServiceError):
-            payment_of(presented)
+            normalised_payment(presented)
         with suppress(ServiceError, PaymentRefusedError):
-            check_sound(check(presented, _ROW, SEPOLIA, START_MS))
+            check_sound(check_payment(presented, _ROW, SEPOLIA, START_MS))
 
 
 def read_settled(data: bytes) -> None:
     """What a facilitator answers."""
     for status in (200, 400, 500):
-        check_sound(judge(Reply(status, data), _OWN))
+        check_sound(settle_outcome(Reply(status, data), _OWN))
 
 
 def read_challenge(data: bytes) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from service.ask.describe import describe
 from service.ask.understanding import Understanding
 from service.errors import ServiceError
-from service.http.body import decode_body
+from service.http.gates.body import decode_body
 from service.wire.ask import Message, Question
 from tests.ask.parser.reading import NOW_MS, parser
 from tests.fuzz.target import Target, check_sound

@@ -12,12 +12,12 @@ import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from service.access.rate_limiter import RequestLimiter, network_of
 from service.errors import ServiceError
-from service.http import accept, app
-from service.http.body import decode_body
-from service.http.parameters import decode
+from service.http import app, negotiation
+from service.http.gates.body import decode_body
+from service.http.gates.parameters import ParameterDecoder
 from service.http.protocol import VerdictProtocol
-from service.http.throttle import Throttle, network_of
 from service.wire.offers import OFFERS
 from tests.fuzz.peer import Peer
 from tests.fuzz.target import Target, check_sound
@@ -47,14 +47,14 @@ async def _repeat(scope: Scope, receive: Receive, send: Send) -> None:
     await echo(scope, receive, told)
 
 
-_CONFIG: Final = uvicorn.Config(_repeat, http=VerdictProtocol, ws="none", lifespan="off", log_config=None)
+_CONFIG: Final = uvicorn.Config(_repeat, ws="none", lifespan="off", log_config=None)
 _CONFIG.load()
 
 
 def converse(pieces: Iterable[bytes]) -> bytes:
     """What a connection answers to pieces that arrive one after another, but for what is new each time."""
     state, peer = ServerState(), Peer()
-    connection = VerdictProtocol(_CONFIG, state, {}, _LOOP)
+    connection = VerdictProtocol(_CONFIG, state, None, _LOOP)
 
     async def arrive() -> None:
         connection.connection_made(peer)
@@ -110,7 +110,7 @@ def read_target(data: bytes) -> None:
         values = {}
         if "{" in offer.path:
             values[offer.path.rpartition("{")[2].rstrip("}")] = app._decode(segment)
-        check_sound(decode(offer, values, query))
+        check_sound(ParameterDecoder(offer).decode(values, query))
 
 
 def read_body(data: bytes) -> None:
@@ -124,12 +124,12 @@ def read_body(data: bytes) -> None:
 def read_lists(data: bytes) -> None:
     """`Accept` and `X-Forwarded-For`."""
     scope = {"headers": [(b"accept", data), (b"x-forwarded-for", data)], "client": ("127.0.0.1", 1)}
-    assert accept.form_of(scope, "json") in accept.MEDIA
-    accept.prefers_html(scope)
+    assert negotiation.form_of(scope, "json") in negotiation.MEDIA
+    negotiation.prefers_html(scope)
     check_sound(network_of(_THROTTLE.host_of(scope)))
 
 
-_THROTTLE: Final = Throttle(SimpleNamespace(take=lambda _: None), ["127.0.0.0/8", "::1/128"])  # type: ignore[arg-type]
+_THROTTLE: Final = RequestLimiter(SimpleNamespace(take=lambda _: None), ["127.0.0.0/8", "::1/128"])  # type: ignore[arg-type]
 
 
 def _conversations() -> Iterable[bytes]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 import msgspec
 
 from service.sentiment.matcher import Known
-from service.sentiment.scoring import Scorer
+from service.sentiment.scoring import LexiconScorer
 from service.transcripts import youtube
 from service.transcripts.formats.decoder import decode
 from service.transcripts.highlights import choose
@@ -16,7 +16,7 @@ from service.transcripts.tagging import Tagger
 from tests.fuzz.target import Target, check_sound
 
 _TAGGER = Tagger([Known("BTC", "Bitcoin"), Known("SOL", "Solana")], ["Meme"])
-_SCORER = Scorer()
+_SCORER = LexiconScorer()
 
 
 def _tell(segments: list[Segment]) -> None:

@@ -15,9 +15,9 @@ from service.market.sources.coingecko import CoinGecko
 from service.market.sources.hyperliquid import FEED_DECODERS, Hyperliquid
 from service.sentiment.sources.alternative import FearGreed
 from service.upstream.completions import CompletionError, _read
-from service.upstream.failure import UpstreamError
+from service.upstream.failures import UpstreamError
 from service.upstream.session import Decoder, Fetched, T
-from service.upstream.socket import Frame, UpstreamSocket
+from service.upstream.websocket import Frame, UpstreamSocket
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fuzz.target import Target, check_sound, run
 

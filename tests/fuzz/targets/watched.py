@@ -7,7 +7,7 @@ WATCHED: Final[Mapping[str, tuple[str, ...]]] = {
     "access": ("service.access", "service.ethereum", "jwt"),
     "chains": ("service.payments", "service.wallets", "service.upstream.json_rpc", "service.wire.strict"),
     "feeds": ("service.sentiment", "service.transcripts", "service.upstream", "html", "email"),
-    "heads": ("service.http", "service.access.doorkeeper"),
+    "heads": ("service.http", "service.access.authenticator"),
     "payments": ("service.payments", "service.ethereum", "service.wire", "service.clients.paying"),
     "questions": ("service.ask",),
     "requests": ("service.http", "service.wire"),

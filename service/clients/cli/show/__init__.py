@@ -1,9 +1,12 @@
-"""How each answer is shown to people: a module an offer, named by its id, that gives the lines of `data` and `meta`.
+"""Views: each answer as text for people. A function per offer yields the lines of an answer.
+
+It takes `data` and `meta` of the envelope (of an answer without one: the document, and nothing), the `screen` that is
+written to, and `chosen`: the parameters of the request.
 
 Decisions:
-- The key figures stand first, units beside every figure, how old it is in the last line; what is stale says so where it
-  stands. Programs are given JSON instead, so a picture may leave out what it cannot show well.
-- Nothing here knows where it is written, or what time it is: `meta.ts` is now.
-- Figures are the service's. What is worked out here is arithmetic on them that a reader can redo: a difference, a
-  share, what a rate comes to in dollars a day.
+- Key figures come first, every figure has a unit, the last line gives the data's age, and stale values are marked where
+  they stand. Programs get JSON, so a view may leave things out.
+- Views do not know the output stream or the time: "now" is `meta.ts`.
+- Figures are the service's. Views only derive what a reader can recompute: differences, shares, a rate in dollars a
+  day.
 """

@@ -1,24 +1,15 @@
-"""Any answer, as names and values: what has no view of its own, and what its view does not know how to show."""
+"""The generic view: names and values, lists as tables; and the line that announces a further page."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from service.clients.cli.prose import facts
-from service.clients.cli.screen import Cell, Screen
-from service.clients.cli.tables import table
+from service.clients.cli.layout import facts, table
+from service.clients.cli.terminal import Cell, Display, safe
 
 
-def lines(data: Any, meta: Mapping[str, Any], screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
-    """Names and values; lists of entries as tables.
-
-    Args:
-        data: Of the answer.
-        meta: Of the answer, shown like the rest of it.
-        screen: Where it is read.
-        chosen: What was asked; not shown.
-    """
-    del chosen
+def plain(data: Any, meta: Mapping[str, Any], screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
+    """Names and values; lists of entries as tables."""
     whole = data if isinstance(data, dict) else {"data": data}
     tables = {name: value for name, value in whole.items() if is_table(value)}
     others = {name: value for name, value in {**whole, **meta}.items() if name not in tables}
@@ -29,7 +20,7 @@ def lines(data: Any, meta: Mapping[str, Any], screen: Screen, chosen: Mapping[st
         yield from rows(screen, list(dict.fromkeys(key for entry in entries for key in entry)), entries)
 
 
-def rows(screen: Screen, names: Sequence[str], entries: Sequence[Mapping[str, object]]) -> Iterator[str]:
+def rows(screen: Display, names: Sequence[str], entries: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """Entries as a table of these columns."""
     numbers = "".join("r" if all(_is_number(entry.get(name)) for entry in entries) else "l" for name in names)
     yield from table(
@@ -54,3 +45,15 @@ def word(value: object) -> str | None:
 
 def _is_number(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def next_page(screen: Display, page: Mapping[str, Any]) -> Iterator[str]:
+    """How to get the next page, where there is one; the cursor is never broken, so that it can be copied.
+
+    Args:
+        screen: Where it is read.
+        page: With `next_cursor`, perhaps `total`.
+    """
+    if page["next_cursor"]:
+        of = f" of {page['total']:,}" if "total" in page else ""
+        yield screen.paint("dim", safe(f"More{of}: --cursor {page['next_cursor']}"))

@@ -1,13 +1,12 @@
-"""`verdict regime`: the market's regime, positions that follow from it, what turned, and a coin's past ones."""
+"""Views of `regime`: the market's regime, current positions, regime changes and one coin's past positions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from service.clients.cli import plots
-from service.clients.cli.figures import change, day, footer, instant, price, share
-from service.clients.cli.prose import flow
-from service.clients.cli.screen import Cell, Screen, Style, safe
-from service.clients.cli.tables import table
+from service.clients.cli.formatting import change, day, footer, instant, price, share
+from service.clients.cli.layout import flow, table
+from service.clients.cli.terminal import Cell, Display, Style, safe
 
 STYLES: Final[Mapping[str, Style]] = {
     "risk-on": "good",
@@ -24,15 +23,8 @@ _START: Final = 100.0
 """What a history begins with, to show what became of it."""
 
 
-def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show an answer of any of the four actions.
-
-    Args:
-        data: Of the envelope.
-        meta: Of the envelope.
-        screen: Where it is read.
-        chosen: The request's parameters.
-    """
+def regime(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) -> Iterator[str]:
+    """Show an answer of any of the four actions."""
     shown = {"signals": _signals, "confidence": _confidence, "history": _history}
     yield from shown.get(str(chosen.get("action")), _active)(data, screen)
     yield ""
@@ -40,11 +32,11 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
 
 
 def _rules(data: Any) -> list[str]:
-    told = data.get("meta", {}).get("ruleset") or data.get("source")
-    return [told] if told else []
+    text = data.get("meta", {}).get("ruleset") or data.get("source")
+    return [text] if text else []
 
 
-def _active(data: Any, screen: Screen) -> Iterator[str]:
+def _active(data: Any, screen: Display) -> Iterator[str]:
     market, held = data["market"], data["positions"]
     yield from flow(
         screen,
@@ -67,7 +59,7 @@ def _active(data: Any, screen: Screen) -> Iterator[str]:
         yield from positions(held, screen)
 
 
-def positions(held: Sequence[Any], screen: Screen) -> Iterator[str]:
+def positions(held: Sequence[Any], screen: Display) -> Iterator[str]:
     """Positions of coins, as they come."""
     rows = [
         (
@@ -100,7 +92,7 @@ def meter(value: float) -> str:
     return "█" * full + "░" * (_METER - full)
 
 
-def _signals(data: Any, screen: Screen) -> Iterator[str]:
+def _signals(data: Any, screen: Display) -> Iterator[str]:
     if not data["signals"]:
         yield "No coin's regime has turned."
     for place, one in enumerate(data["signals"]):
@@ -108,12 +100,12 @@ def _signals(data: Any, screen: Screen) -> Iterator[str]:
             yield ""
         aim = f", {one['direction']}" if one["direction"] else ""
         turned = Cell(f"{one['regime']}{aim}", STYLES.get(one["regime"]))
-        told = f"on {day(one['firedAt'])}, conviction {share(one['conviction'], 0)}"
-        yield from flow(screen, [Cell(one["symbol"], "strong"), "turned", turned, Cell(told, "dim")])
+        text = f"on {day(one['firedAt'])}, conviction {share(one['conviction'], 0)}"
+        yield from flow(screen, [Cell(one["symbol"], "strong"), "turned", turned, Cell(text, "dim")])
         yield from flow(screen, one["reasons"], indent=2)
 
 
-def _confidence(data: Any, screen: Screen) -> Iterator[str]:
+def _confidence(data: Any, screen: Display) -> Iterator[str]:
     yield from flow(screen, [data["summary"]])
     yield ""
     rows = [
@@ -128,8 +120,8 @@ def _confidence(data: Any, screen: Screen) -> Iterator[str]:
     yield from beside(screen, ("COIN", "REGIME", "CONFIDENCE", ""), rows, "lllr")
 
 
-def beside(screen: Screen, heads: Sequence[str], rows: Sequence[Sequence[Any]], right: str) -> Iterator[str]:
-    """A long and narrow table in two halves beside each other, where there is room for both."""
+def beside(screen: Display, heads: Sequence[str], rows: Sequence[Sequence[Any]], right: str) -> Iterator[str]:
+    """A long and narrow table in two halves beside each other, if both fit."""
     if screen.width < _ROOMY:
         yield from table(screen, heads, rows, right=right)
         return
@@ -141,7 +133,7 @@ def beside(screen: Screen, heads: Sequence[str], rows: Sequence[Sequence[Any]], 
     yield from table(screen, (*heads, "  ", *heads), pairs, right=f"{right}l{right}")
 
 
-def _history(data: Any, screen: Screen) -> Iterator[str]:
+def _history(data: Any, screen: Display) -> Iterator[str]:
     trades, summary, now = data["trades"], data["summary"], data["currentPosition"]
     yield from flow(screen, _past(data["symbol"], summary))
     if now:
@@ -197,7 +189,7 @@ def _past(symbol: str, summary: Any) -> list[str | Cell]:
     ]
 
 
-def _strip(trades: Iterable[Any], now: Any, screen: Screen) -> Iterator[str]:
+def _strip(trades: Iterable[Any], now: Any, screen: Display) -> Iterator[str]:
     """When the coin was held, and on which side: a row of time."""
     spans = [(one["entryDate"], one["exitDate"], one["direction"]) for one in trades]
     width = min(screen.width, 100)
@@ -214,9 +206,9 @@ def _strip(trades: Iterable[Any], now: Any, screen: Screen) -> Iterator[str]:
         cells[first : last + 1] = [(letter, STYLES.get(side))] * (last + 1 - first)
     yield "".join(screen.paint(style, letter) for letter, style in cells)
     first_day, last_day = safe(spans[0][0]), "now" if now else safe(spans[-1][1])
-    room, legend = width - len(first_day) - len(last_day), "▀ long  ▄ short  ─ neither"
-    beside = legend if len(legend) < room - 1 else ""
-    yield screen.paint("dim", f"{first_day}{beside.center(room)}{last_day}")
+    available, legend = width - len(first_day) - len(last_day), "▀ long  ▄ short  ─ neither"
+    beside = legend if len(legend) < available - 1 else ""
+    yield screen.paint("dim", f"{first_day}{beside.center(available)}{last_day}")
     if not beside:
         yield screen.paint("dim", legend)
 
@@ -225,7 +217,7 @@ def _column(at_ms: int, start: int, end: int, width: int) -> int:
     return min(max((at_ms - start) * width // (end - start), 0), width - 1)
 
 
-def _growth(trades: Sequence[Any], screen: Screen) -> Iterator[str]:
+def _growth(trades: Sequence[Any], screen: Display) -> Iterator[str]:
     """What 100 would have become: level between positions, straight from the entry of each to its exit."""
     worth, days = [_START], [trades[0]["entryDate"]]
     for one in trades:

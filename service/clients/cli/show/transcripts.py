@@ -1,37 +1,29 @@
-"""`verdict transcripts`: what was said on podcasts and videos, and where."""
+"""Views of `transcripts`: highlights and sources."""
 
 from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any, Final
 
-from service.clients.cli.figures import counted, day, footer, moment
-from service.clients.cli.prose import flow
-from service.clients.cli.screen import Cell, Screen, Style, cells, safe
-from service.clients.cli.show.paging import more
-from service.clients.cli.tables import table
+from service.clients.cli.formatting import counted, day, footer, moment
+from service.clients.cli.layout import flow, table
+from service.clients.cli.show.plain import next_page
+from service.clients.cli.terminal import Cell, Display, Style, cells, safe
 
 _TONES: Final[Mapping[str, Style]] = {"bullish": "good", "bearish": "bad"}
 _STATES: Final[Mapping[str, Style]] = {"ok": "good", "failing": "bad", "blocked": "warn"}
 _MINUTE_S: Final = 60
 
 
-def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show an answer of either action.
-
-    Args:
-        data: Of the envelope.
-        meta: Of the envelope.
-        screen: Where it is read.
-        chosen: The request's parameters.
-    """
+def transcripts(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) -> Iterator[str]:
+    """Show an answer of either action."""
     yield from (_sources if chosen.get("action") == "sources" else _highlights)(data, screen)
     yield ""
     if "meta" in data:
-        yield from more(screen, data["meta"])
+        yield from next_page(screen, data["meta"])
     yield from footer(screen, meta)
 
 
-def _highlights(data: Any, screen: Screen) -> Iterator[str]:
+def _highlights(data: Any, screen: Display) -> Iterator[str]:
     page = data["meta"]
     if not data["highlights"]:
         yield "Nothing was said of it in what is read."
@@ -62,7 +54,7 @@ def _about(one: Any) -> list[str | Cell]:
     ]
 
 
-def _sources(data: Any, screen: Screen) -> Iterator[str]:
+def _sources(data: Any, screen: Display) -> Iterator[str]:
     if not data["sources"]:
         yield "No source is read."
         return

@@ -1,14 +1,13 @@
-"""`verdict walkforward`: what was decided out of sample, what is held, and how it ended, with the run's figures."""
+"""Views of `walkforward`: signals, positions and outcomes, with the figures of the run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from service.clients.cli import plots
-from service.clients.cli.figures import UNKNOWN, change, day, footer, moment, price, share, signed
-from service.clients.cli.prose import flow
-from service.clients.cli.screen import Cell, Screen, Style
-from service.clients.cli.show.paging import more
-from service.clients.cli.tables import table
+from service.clients.cli.formatting import UNKNOWN, change, day, footer, moment, price, share, signed
+from service.clients.cli.layout import flow, table
+from service.clients.cli.show.plain import next_page
+from service.clients.cli.terminal import Cell, Display, Style
 
 _SIDES: Final[Mapping[str, Style]] = {"long": "good", "short": "bad"}
 _HEADS: Final[Mapping[str, str]] = {
@@ -25,15 +24,8 @@ _NAMES: Final[Mapping[str, str]] = {
 _ROWS: Final = 9
 
 
-def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show an answer of any of the three actions.
-
-    Args:
-        data: Of the envelope.
-        meta: Of the envelope.
-        screen: Where it is read.
-        chosen: The request's parameters.
-    """
+def walkforward(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) -> Iterator[str]:
+    """Show an answer of any of the three actions."""
     run = data["meta"]
     if run["message"]:
         yield from flow(screen, [run["message"]])
@@ -42,13 +34,13 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     shown = {"positions": _positions, "outcomes": _outcomes}.get(action, _signals)
     yield from shown(data, screen)
     yield ""
-    yield from more(screen, run)
+    yield from next_page(screen, run)
     origin = f"run {run['run_id']} of {moment(run['ran_at'])}, engine {run['engine']}"
     yield from flow(screen, [Cell(origin, "dim")])
     yield from footer(screen, meta)
 
 
-def _signals(data: Any, screen: Screen) -> Iterator[str]:
+def _signals(data: Any, screen: Display) -> Iterator[str]:
     if not data["signals"]:
         yield "No decision is recorded for this."
         return
@@ -69,7 +61,7 @@ def _signals(data: Any, screen: Screen) -> Iterator[str]:
     yield from table(screen, ("DAY", "COIN", "SIDE", "STRATEGY", "SCORE", "FOLD", "NEXT OPEN"), rows, right="llllrrr")
 
 
-def _positions(data: Any, screen: Screen) -> Iterator[str]:
+def _positions(data: Any, screen: Display) -> Iterator[str]:
     held = data["positions"]
     if not held:
         yield from flow(screen, ["The engine holds no position. That says nothing of the market."])
@@ -96,7 +88,7 @@ def _positions(data: Any, screen: Screen) -> Iterator[str]:
     yield from table(screen, heads, rows, right="llllrrrr")
 
 
-def _outcomes(data: Any, screen: Screen) -> Iterator[str]:
+def _outcomes(data: Any, screen: Display) -> Iterator[str]:
     summary = data["summary"]
     if summary:
         yield from _summary(summary, screen)
@@ -123,21 +115,21 @@ def _outcomes(data: Any, screen: Screen) -> Iterator[str]:
     yield from table(screen, heads, rows, right="llllrrrl")
 
 
-def _summary(told: Any, screen: Screen) -> Iterator[str]:
+def _summary(run: Any, screen: Display) -> Iterator[str]:
     yield from flow(
         screen,
         [
             "Out of sample",
-            f"{told['firstDay']} to {told['lastDay']}, {told['folds']} folds, {told['coins']} coins,",
-            f"{told['trials']} trials in training:",
-            change(told["returnPct"]),
+            f"{run['firstDay']} to {run['lastDay']}, {run['folds']} folds, {run['coins']} coins,",
+            f"{run['trials']} trials in training:",
+            change(run["returnPct"]),
             "after costs and funding; only to hold:",
-            change(told["buyAndHold"]["returnPct"]),
+            change(run["buyAndHold"]["returnPct"]),
         ],
     )
     yield ""
-    yield from _strategies(told["strategies"], told["buyAndHold"], screen)
-    for one in told["strategies"]:
+    yield from _strategies(run["strategies"], run["buyAndHold"], screen)
+    for one in run["strategies"]:
         if one["refused"]:
             yield from flow(screen, [Cell(f"Not published: {one['strategy']} ({one['refused']}).", "warn")])
     yield ""
@@ -151,33 +143,32 @@ def _summary(told: Any, screen: Screen) -> Iterator[str]:
             )
         ],
     )
-    yield from flow(screen, [Cell(f"{told['method']['surrogates']} {told['method']['embargo']}", "dim")])
+    yield from flow(screen, [Cell(f"{run['method']['surrogates']} {run['method']['embargo']}", "dim")])
 
 
-def _strategies(columns: Sequence[Any], idle: Any, screen: Screen) -> Iterator[str]:
+def _strategies(columns: Sequence[Any], idle: Any, screen: Display) -> Iterator[str]:
     """One column a strategy, beside doing nothing."""
     rows: list[tuple[str, Callable[[Any], Cell | str], Cell | str]] = [
-        ("trades", lambda told: f"{told['total']:,}", ""),
-        ("won", lambda told: share(told["winRate"]), ""),
-        ("mean of a trade", lambda told: change(told["meanReturnPct"]), ""),
-        ("return", lambda told: change(told["returnPct"]), change(idle["returnPct"])),
-        ("Sharpe, annualised", lambda told: _ratio(told["sharpe"]), _ratio(idle["sharpe"])),
-        ("P(Sharpe > 0)", lambda told: share(told["probabilisticSharpe"]), ""),
-        ("P(Sharpe > luck)", lambda told: share(told["deflatedSharpe"]), ""),
-        ("deepest drawdown", lambda told: share(told["maxDrawdownPct"] / 100), share(idle["maxDrawdownPct"] / 100)),
-        ("exposure", lambda told: share(told["exposure"]), ""),
-        ("turnover a year", lambda told: f"{told['turnover']:.1f} x", ""),
-        ("funding recorded", lambda told: share(told["fundingKnown"]), ""),
+        ("trades", lambda run: f"{run['total']:,}", ""),
+        ("won", lambda run: share(run["winRate"]), ""),
+        ("mean of a trade", lambda run: change(run["meanReturnPct"]), ""),
+        ("return", lambda run: change(run["returnPct"]), change(idle["returnPct"])),
+        ("Sharpe, annualised", lambda run: _ratio(run["sharpe"]), _ratio(idle["sharpe"])),
+        ("P(Sharpe > 0)", lambda run: share(run["probabilisticSharpe"]), ""),
+        ("P(Sharpe > luck)", lambda run: share(run["deflatedSharpe"]), ""),
+        ("deepest drawdown", lambda run: share(run["maxDrawdownPct"] / 100), share(idle["maxDrawdownPct"] / 100)),
+        ("exposure", lambda run: share(run["exposure"]), ""),
+        ("turnover a year", lambda run: f"{run['turnover']:.1f} x", ""),
+        ("funding recorded", lambda run: share(run["fundingKnown"]), ""),
     ]
-    heads = ["", *(_HEADS.get(told["strategy"], told["strategy"]) for told in columns), "HOLDING"]
+    heads = ["", *(_HEADS.get(run["strategy"], run["strategy"]) for run in columns), "HOLDING"]
     grid = [
-        (label, *(cell(told) if told["published"] else "refused" for told in columns), held)
-        for label, cell, held in rows
+        (label, *(cell(run) if run["published"] else "refused" for run in columns), held) for label, cell, held in rows
     ]
     yield from table(screen, heads, grid, right="l" + "r" * (len(columns) + 1))
 
 
-def _returns(outcomes: Sequence[Any], screen: Screen) -> Iterator[str]:
+def _returns(outcomes: Sequence[Any], screen: Display) -> Iterator[str]:
     """The returns of the trades shown, summed up in the order in which they ended."""
     ended = list(reversed(outcomes))
     total, sums = 0.0, [0.0]

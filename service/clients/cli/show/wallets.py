@@ -1,17 +1,15 @@
-"""`verdict wallets`: who is watched, and what moved in and out.
+"""Views of `wallets`: the watchlist and token movements.
 
-Decision: an address that does not fit loses its middle and keeps seven digits at either end. Four, as is usual, are
-what those who imitate addresses imitate.
+Decision: a long address keeps seven digits at either end. Four, which is common, is what address-poisoning imitates.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from service.clients.cli.figures import counted, footer, moment, money
-from service.clients.cli.prose import flow
-from service.clients.cli.screen import Cell, Screen, Style, cut, safe
-from service.clients.cli.show.paging import more
-from service.clients.cli.tables import table
+from service.clients.cli.formatting import counted, footer, moment, money
+from service.clients.cli.layout import flow, table
+from service.clients.cli.show.plain import next_page
+from service.clients.cli.terminal import Cell, Display, Style, cut, safe
 
 _SIDES: Final[Mapping[str, tuple[str, Style]]] = {"in": ("→ in", "good"), "out": ("← out", "bad")}
 _AMOUNT: Final = 12
@@ -21,27 +19,20 @@ _ENDS: Final = 7
 _TOKENS: Final = 6
 
 
-def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show an answer of either action.
-
-    Args:
-        data: Of the envelope.
-        meta: Of the envelope.
-        screen: Where it is read.
-        chosen: The request's parameters.
-    """
+def wallets(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) -> Iterator[str]:
+    """Show an answer of either action."""
     yield from (_movements if chosen.get("action") == "movements" else _watchlist)(data, screen)
     yield ""
-    yield from more(screen, data["meta"])
+    yield from next_page(screen, data["meta"])
     yield from footer(screen, meta, *_chain(data["meta"]))
 
 
 def _chain(page: Any) -> list[str]:
-    told = [] if page["chainId"] is None else [f"chain {page['chainId']}"]
-    return [*told, f"through block {page['through_block']:,}"] if page.get("through_block") else told
+    parts = [] if page["chainId"] is None else [f"chain {page['chainId']}"]
+    return [*parts, f"through block {page['through_block']:,}"] if page.get("through_block") else parts
 
 
-def _watchlist(data: Any, screen: Screen) -> Iterator[str]:
+def _watchlist(data: Any, screen: Display) -> Iterator[str]:
     if not data["watchlist"]:
         yield "No wallet is watched: verdict wallets add ADDRESS, in the service's data folder."
         return
@@ -64,7 +55,7 @@ def _name(token: Any) -> str:
     return token["symbol"] or f"{token['contract'][:8]}…"
 
 
-def _movements(data: Any, screen: Screen) -> Iterator[str]:
+def _movements(data: Any, screen: Display) -> Iterator[str]:
     page, moved = data["meta"], data["movements"]
     if not moved:
         yield from flow(screen, ["Nothing of", page["contract"], "moved in or out of a watched wallet."])

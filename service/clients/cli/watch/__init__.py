@@ -1,10 +1,9 @@
-"""`verdict watch`: a live stream, as a view that draws itself anew, as plain lines, or as the lines that come.
+"""`verdict watch`: a live stream as a view that redraws itself, as text lines, or as the service's own lines.
 
 Decisions:
-- A stream that breaks off, or whose service stops, is opened again where it stopped, after 1, 2, 4, 8 and 16 seconds
-  and then no more, and standard error says so each time: opening one uses up a question. What ends for another reason
-  is not opened again by itself, the hour's end included: whoever leaves it running overnight keeps their questions.
-- What programs read are the service's own lines, in the order in which they come and as soon as they come. After a cut
-  there is a second `open` among them.
-- The view is drawn on the terminal's other page, which is left however it ends; what was seen last is written below.
+- After a connection loss or a service restart the stream is reopened at its cursor, after 1, 2, 4, 8 and 16 seconds,
+  and stderr says so each time, because opening a stream uses a question. A stream that ends for another reason, such
+  as its limit of one hour, is not reopened.
+- Programs get the service's own lines in order, without delay. A reopened stream adds a second `open` line.
+- The view uses the terminal's alternate screen. The last state is printed below when it ends.
 """

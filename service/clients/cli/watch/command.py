@@ -3,45 +3,56 @@
 import queue
 import sys
 import threading
-from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Final
 
-from service.clients.cli import dry_run, output, shape
-from service.clients.cli.offer import target
-from service.clients.cli.prose import flow
-from service.clients.cli.refusal import DONE
-from service.clients.cli.screen import Cell, safe
-from service.clients.cli.terminal import is_plain, is_terminal, screen
-from service.clients.cli.watch.following import PATH, Following, Line
-from service.clients.cli.watch.live import Live
-from service.clients.cli.watch.page import Page, rows_of
-from service.clients.cli.watch.taking import VIEWS, take
-from service.clients.profile.caller import open_client
-from service.clients.sdk.client import Client
+from service.clients.cli import api_command, output_format
+from service.clients.cli.api_command import path_with_query
+from service.clients.cli.command import Arguments
+from service.clients.cli.errors import DONE, REFUSED, UNAVAILABLE, UNKNOWN_CALLER, UNPAID, RefusalError
+from service.clients.cli.layout import flow
+from service.clients.cli.terminal import Cell, is_plain, is_terminal, tell
+from service.clients.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
+from service.clients.cli.watch.views import VIEWS, PricesView, StreamView, take_event
+from service.clients.profile.connection import open_client
+from service.clients.sdk.answer import RefusedError, reading
+from service.clients.sdk.connection import ApiConnection
+from service.clients.sdk.stream import PATH, StreamClient, StreamLine
 from service.clock import SystemClock
 
+ENDINGS: Final[Mapping[str, tuple[int, str]]] = {
+    "end": (DONE, "as many events came as were asked for"),
+    "limit": (DONE, "its hour is over"),
+    "revoked": (UNKNOWN_CALLER, "the credential was revoked or has expired"),
+    "quota": (UNPAID, "the tier it was opened with has ended"),
+    "shutdown": (UNAVAILABLE, "the service stops"),
+    "slow-reader": (REFUSED, "it was read too slowly"),
+}
+"""Exit code and message of each reason for which a stream ends."""
+
 _TICK_S: Final = 1.0
-"""How often ages are told anew."""
+"""Seconds between two updates of the ages."""
 
 _BELOW: Final = 2
 """Lines below the view, which say nothing once it is over."""
 
+_COINS: Final = "/api/cli/coins"
 _TIME: Final = slice(11, 19)
 
-Item = Line | str | BaseException | None
+Item = StreamLine | str | BaseException | None
 """What the thread that reads has to say: a line, words about the connection, an error, or that it is over."""
 
 
-def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
+def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
     """Follow a stream to its end.
 
     Raises:
         RefusedError: If the service will not open it.
         UnreachableError: If it cannot be opened, or not again after a cut.
-        UnreadableError: If what comes are no lines of a stream.
+        UnreadableAnswerError: If what comes are no lines of a stream.
     """
-    human = shape.form(arguments) == "human"
+    human = output_format.format_of(arguments) == "human"
     drawn = human and is_terminal(sys.stdout) and not is_plain(environment)
     query: dict[str, object] = {
         "interval": arguments.interval,
@@ -51,64 +62,102 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     }
     if arguments.dry_run:
         given = {name: value for name, value in query.items() if value is not None}
-        path = target(PATH + arguments.stream, given)
-        return dry_run.show(arguments, environment, "GET", path, price="", counted=True)
+        path = path_with_query(PATH + arguments.stream, given)
+        return api_command.show_request(arguments, environment, "GET", path, price="", counted=True)
+    if arguments.symbols and arguments.stream != "prices":
+        raise RefusalError("Only the stream prices takes symbols.")
     client = open_client(arguments, environment)
-    show = _draw if drawn else _say if human else _pass_on
-    following = show(client, arguments.stream, query, environment)
-    code, why = following.ending
+    if human:
+        view = _prices_of(client, arguments.symbols) if arguments.symbols else VIEWS[arguments.stream]()
+        show = _draw if drawn else _say
+        following = show(StreamClient(client, arguments.stream, query, _pause, _tell), view, environment)
+    else:
+        following = StreamClient(client, arguments.stream, query, _pause, _tell)
+        _pass_on(following, {symbol.upper() for symbol in arguments.symbols})
+    code, why = ending_of(following.reason)
     if human or code != DONE:
         cursor = f"; --cursor {following.cursor} goes on from there" if following.cursor else ""
         _tell(f"the stream is over: {why}{cursor}")
     return code
 
 
-def _pass_on(client: Client, stream: str, query: Mapping[str, object], environment: Mapping[str, str]) -> Following:  # noqa: ARG001 - all forms alike
-    """Every line as it comes."""
-    following = Following(client, stream, query, _pause, _tell)
+def ending_of(reason: str | None) -> tuple[int, str]:
+    """Exit code and message for the reason that a stream ended for; None if it broke off."""
+    if reason is None:
+        return UNAVAILABLE, "it broke off again and again"
+    return ENDINGS.get(reason, (UNAVAILABLE, reason))
+
+
+def _prices_of(client: ApiConnection, symbols: Sequence[str]) -> StreamView:
+    """The view of a few coins, ordered by volume. Their prices 24 h ago come from the table of coins.
+
+    Raises:
+        RefusedError: If a symbol is unknown. Any other refusal only loses the change in 24 h.
+    """
+    try:
+        rows = client.ask("GET", _COINS, {"symbols": ",".join(symbols), "sort": "volume_24h_usd"}).data["coins"]
+    except RefusedError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            raise
+        return PricesView([symbol.upper() for symbol in symbols])
+    with reading():
+        day_ago = {
+            row["symbol"]: row["price"] / (1 + row["change_24h"] / 100)
+            for row in rows
+            if row["price"] is not None and row["change_24h"] not in {None, -100}
+        }
+        return PricesView([row["symbol"] for row in rows], day_ago)
+
+
+def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:
+    """Write every line as it arrives, prices only of these symbols if any are given."""
     for line in following.lines():
+        raw = line.raw
+        if symbols and line.kind == "event":
+            with reading():
+                kept = {name: tick for name, tick in line.document["data"]["prices"].items() if name in symbols}
+                document = {**line.document, "data": {**line.document["data"], "prices": kept}}
+            raw = output_format.dump(document).encode()
         if sys.stdout.isatty():
-            output.put(line.raw.decode(errors="replace") + "\n")
+            output_format.put(raw.decode(errors="replace") + "\n")
         else:
-            output.put_bytes(line.raw + b"\n")
-    return following
+            output_format.put_bytes(raw + b"\n")
 
 
-def _say(client: Client, stream: str, query: Mapping[str, object], environment: Mapping[str, str]) -> Following:
-    """A line an event, for people whose terminal cannot be drawn on."""
-    following = Following(client, stream, query, _pause, _tell)
-    view, where = VIEWS[stream](), screen(environment, sys.stdout)
+def _say(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> StreamClient:
+    """Write one line per event, for a terminal that cannot be drawn on."""
+    where = output_format.stdout_screen(environment)
     for line in following.lines():
         if line.kind == "event":
-            meta = take(view, line)
+            meta = take_event(view, line)
             time = Cell(f"{meta['ts']}"[_TIME], "dim")
-            output.put_lines(flow(where, [time, *view.tell(line.document["data"])]))
+            output_format.put_lines(flow(where, [time, *view.tell(line.document["data"])]))
             sys.stdout.flush()
         elif line.kind == "gap":
             _tell("some events are lost: what lies between is not kept any more")
     return following
 
 
-def _draw(client: Client, stream: str, query: Mapping[str, object], environment: Mapping[str, str]) -> Following:
-    """All that is known, drawn anew with every line and every second."""
+def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> StreamClient:
+    """Draw the whole view with every line and every second."""
     # Not a `SimpleQueue`: one whose wait is interrupted for longer than it was to last (Ctrl-Z) waits for ever.
     inbox: queue.Queue[Item] = queue.Queue()
-    following = Following(client, stream, query, _pause, inbox.put)
-    live = Live(stream, VIEWS[stream](), SystemClock())
+    following.tell = inbox.put
+    live = LiveView(following.stream, view, SystemClock())
     threading.Thread(target=_read, args=(following, inbox.put), daemon=True).start()
 
     def lines() -> Iterator[str]:
-        return live.lines(screen(environment, sys.stdout), rows_of(environment, sys.stdout))
+        return live.lines(output_format.stdout_screen(environment), terminal_rows(environment, sys.stdout))
 
     try:
-        with Page(sys.stdout) as page:
+        with AlternateScreen(sys.stdout) as page:
             follow(inbox, live, lambda: page.draw(lines()))
     finally:
-        output.put_lines([*lines()][:-_BELOW] if live.opened else [])
+        output_format.put_lines([*lines()][:-_BELOW] if live.opened else [])
     return following
 
 
-def follow(inbox: "queue.Queue[Item]", live: Live, draw: Callable[[], None]) -> None:
+def follow(inbox: "queue.Queue[Item]", live: LiveView, draw: Callable[[], None]) -> None:
     """Draw what comes until it is over.
 
     Args:
@@ -135,7 +184,7 @@ def follow(inbox: "queue.Queue[Item]", live: Live, draw: Callable[[], None]) -> 
             live.take(item)
 
 
-def _read(following: Following, put: Callable[[Item], None]) -> None:
+def _read(following: StreamClient, put: Callable[[Item], None]) -> None:
     try:
         for line in following.lines():
             put(line)
@@ -150,5 +199,4 @@ def _pause(seconds: float) -> None:
 
 
 def _tell(text: str) -> None:
-    sys.stderr.write(f"verdict: {safe(text)}\n")
-    sys.stderr.flush()
+    tell(f"verdict: {text}")

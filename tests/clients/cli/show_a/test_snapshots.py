@@ -5,35 +5,30 @@ from typing import Any
 
 import pytest
 
-from service.clients.cli.screen import Screen
-from service.clients.cli.show import (
-    category_info,
-    category_sentiment,
-    coin_historical,
-    coin_risk,
-    funding_alerts,
-    market_crossing,
-    market_health,
-    signal,
-)
+from service.clients.cli.show import category, coin, market, verdicts
+from service.clients.cli.terminal import Display
 from tests.clients.cli.recorded import answer, hostile, steering
 from tests.clients.cli.snapshots import check
 
-Show = Callable[[Any, Any, Screen, Mapping[str, object]], Iterator[str]]
+Show = Callable[[Any, Any, Display, Mapping[str, object]], Iterator[str]]
 
 SHOWN: dict[str, Show] = {
-    "coin.risk": coin_risk.lines,
-    "coin.risk.sol": coin_risk.lines,
-    "coin.historical": coin_historical.lines,
-    "coin.historical.days": coin_historical.lines,
-    "signal": signal.lines,
-    "signal.btc": signal.lines,
-    "category.info": category_info.lines,
-    "category.sentiment": category_sentiment.lines,
-    "market.health": market_health.lines,
-    "market.health.context": market_health.lines,
-    "market.crossing": market_crossing.lines,
-    "funding.alerts": funding_alerts.lines,
+    "coin.risk": coin.coin_risk,
+    "coin.risk.sol": coin.coin_risk,
+    "coin.historical": coin.coin_historical,
+    "coin.historical.days": coin.coin_historical,
+    "signal": verdicts.signal,
+    "signal.btc": verdicts.signal,
+    "category.info": category.category_info,
+    "category.sentiment": category.category_sentiment,
+    "market.health": market.market_health,
+    "market.health.context": market.market_health,
+    "market.crossing": market.market_crossing,
+    "funding.alerts": market.funding_alerts,
+    "coin.sentiment": coin.coin_sentiment,
+    "sentiment.market": category.sentiment,
+    "sentiment.slopes": category.sentiment,
+    "narratives": category.narratives,
 }
 
 
@@ -47,10 +42,10 @@ def test_an_answer_is_shown_as_it_was_read_and_kept(name: str) -> None:
 def test_no_text_of_a_service_steers_the_terminal(name: str) -> None:
     data, meta = answer(name)
     asked = {"symbol": "\x1b[2J"}
-    assert steering(SHOWN[name](hostile(data), hostile(meta), Screen(80, colour=False), asked)) == []
+    assert steering(SHOWN[name](hostile(data), hostile(meta), Display(80, colour=False), asked)) == []
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_narrowest_screen_shows_it_too(name: str) -> None:
     data, meta = answer(name)
-    assert list(SHOWN[name](data, meta, Screen(20, colour=False), {}))
+    assert list(SHOWN[name](data, meta, Display(20, colour=False), {}))

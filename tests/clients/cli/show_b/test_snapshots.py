@@ -5,50 +5,42 @@ from typing import Any
 
 import pytest
 
-from service.clients.cli.screen import Screen
-from service.clients.cli.show import (
-    billing_tier,
-    coins,
-    manifest,
-    receipts_get,
-    receipts_list,
-    regime,
-    rwa_assets,
-    rwa_symbol,
-    scorecard,
-    signal_quality,
-    transcripts,
-    walkforward,
-    wallets,
-)
+from service.clients.cli.show import account, coin, market, regime, rwa, transcripts, verdicts, walkforward, wallets
+from service.clients.cli.terminal import Display
 from tests.clients.cli.recorded import answer, hostile, steering
 from tests.clients.cli.show_b.paid import RECEIPTS, SIGNED
 from tests.clients.cli.snapshots import check
 
-Show = Callable[[Any, Any, Screen, Mapping[str, object]], Iterator[str]]
+Show = Callable[[Any, Any, Display, Mapping[str, object]], Iterator[str]]
 
 SHOWN: dict[str, tuple[Show, str]] = {
-    "regime.active": (regime.lines, "active"),
-    "regime.signals": (regime.lines, "signals"),
-    "regime.confidence": (regime.lines, "confidence"),
-    "regime.history": (regime.lines, "history"),
-    "walkforward.signals": (walkforward.lines, "signals"),
-    "walkforward.positions": (walkforward.lines, "positions"),
-    "walkforward.outcomes": (walkforward.lines, "outcomes"),
-    "coins": (coins.lines, ""),
-    "signal.quality": (signal_quality.lines, ""),
-    "signal.quality.verdict": (signal_quality.lines, ""),
-    "scorecard": (scorecard.lines, ""),
-    "rwa.symbol": (rwa_symbol.lines, ""),
-    "rwa.assets": (rwa_assets.lines, ""),
-    "transcripts.highlights": (transcripts.lines, "highlights"),
-    "transcripts.sources": (transcripts.lines, "sources"),
-    "wallets.watchlist": (wallets.lines, "watchlist"),
-    "wallets.movements": (wallets.lines, "movements"),
-    "manifest": (manifest.lines, ""),
-    "billing.tier": (billing_tier.lines, ""),
-    "receipts.list": (receipts_list.lines, ""),
-    "receipts.get": (receipts_get.lines, ""),
+    "regime.active": (regime.regime, "active"),
+    "regime.signals": (regime.regime, "signals"),
+    "regime.confidence": (regime.regime, "confidence"),
+    "regime.history": (regime.regime, "history"),
+    "walkforward.signals": (walkforward.walkforward, "signals"),
+    "walkforward.positions": (walkforward.walkforward, "positions"),
+    "walkforward.outcomes": (walkforward.walkforward, "outcomes"),
+    "coins": (coin.coins, ""),
+    "signal.quality": (verdicts.signal_quality, ""),
+    "signal.quality.verdict": (verdicts.signal_quality, ""),
+    "scorecard": (verdicts.scorecard, ""),
+    "coin.lookup": (coin.coin_lookup, ""),
+    "coin.by-contract": (coin.coin_lookup, ""),
+    "resolve": (coin.resolve, ""),
+    "market.prices": (market.market_prices, ""),
+    "market.baselines": (market.market_prices, ""),
+    "market.global": (market.market_global, ""),
+    "rwa.symbol": (rwa.rwa_symbol, ""),
+    "rwa.assets": (rwa.rwa_assets, ""),
+    "transcripts.highlights": (transcripts.transcripts, "highlights"),
+    "transcripts.sources": (transcripts.transcripts, "sources"),
+    "wallets.watchlist": (wallets.wallets, "watchlist"),
+    "wallets.movements": (wallets.wallets, "movements"),
+    "manifest": (account.manifest, ""),
+    "billing.tier": (account.billing_tier, ""),
+    "receipts.list": (account.receipts_list, ""),
+    "receipts.get": (account.receipts_get, ""),
 }
 
 
@@ -75,11 +67,11 @@ def test_no_text_of_a_service_steers_the_terminal(name: str) -> None:
             return {key: harmless[key] if key in harmless else hurt(value) for key, value in found.items()}
         return [hurt(entry) for entry in found] if isinstance(found, list) else hostile(found)
 
-    assert steering(lines(hurt(data), hurt(meta), Screen(80, colour=False), {"action": action})) == []
+    assert steering(lines(hurt(data), hurt(meta), Display(80, colour=False), {"action": action})) == []
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_narrowest_screen_shows_it_too(name: str) -> None:
     lines, action = SHOWN[name]
     data, meta = given(name)
-    assert list(lines(data, meta, Screen(20, colour=False), {"action": action}))
+    assert list(lines(data, meta, Display(20, colour=False), {"action": action}))

@@ -6,21 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.clients.cli.screen import Screen
-from service.clients.cli.show import (
-    billing_tier,
-    coins,
-    manifest,
-    receipts_list,
-    regime,
-    rwa_assets,
-    rwa_symbol,
-    scorecard,
-    signal_quality,
-    transcripts,
-    walkforward,
-    wallets,
-)
+from service.clients.cli.show import account, coin, regime, rwa, transcripts, verdicts, walkforward, wallets
+from service.clients.cli.terminal import Display
 from service.wire.coins import Coins
 from service.wire.quality import SignalQuality, VerdictQuality
 from service.wire.regime import ActiveRegime, RegimeHistory, RegimeSignals
@@ -30,7 +17,7 @@ from service.wire.walkforward import WalkforwardOutcomes, WalkforwardPositions, 
 from service.wire.wallets import Movements, Watchlist
 from tests.clients.cli.recorded import answer
 
-PLAIN = Screen(80, colour=False)
+PLAIN = Display(80, colour=False)
 
 
 def text(lines: Iterator[str]) -> str:
@@ -39,7 +26,7 @@ def text(lines: Iterator[str]) -> str:
 
 
 def shown_regime(data: Any, action: str) -> str:
-    return text(regime.lines(data, answer("regime.active")[1], PLAIN, {"action": action}))
+    return text(regime.regime(data, answer("regime.active")[1], PLAIN, {"action": action}))
 
 
 def test_a_short_position_gains_what_the_price_loses() -> None:
@@ -101,7 +88,9 @@ def test_the_past_says_how_its_trades_are_filled_and_charged() -> None:
 
 
 def test_a_past_without_a_present_ends_with_its_last_day() -> None:
-    lines = list(regime.lines(history(currentPosition=None), answer("regime.history")[1], PLAIN, {"action": "history"}))
+    lines = list(
+        regime.regime(history(currentPosition=None), answer("regime.history")[1], PLAIN, {"action": "history"})
+    )
     strip = next(place for place, line in enumerate(lines) if line.startswith("▄"))
     assert lines[strip + 1].endswith("2025-04-18")
     assert "Now" not in " ".join(lines)
@@ -120,7 +109,7 @@ def walk(name: str, kind: type, **changed: Any) -> str:
     data, meta = answer(f"walkforward.{name}")
     data |= changed
     msgspec.convert(data, kind)
-    return text(walkforward.lines(data, meta, PLAIN, {"action": name}))
+    return text(walkforward.walkforward(data, meta, PLAIN, {"action": name}))
 
 
 def test_an_engine_that_has_written_nothing_says_so_itself() -> None:
@@ -150,7 +139,7 @@ def test_a_strategy_that_was_refused_shows_no_figures() -> None:
     told = data["summary"]["strategies"][1]
     told |= {"published": False, "refused": "a decision knew the next day"}
     msgspec.convert(data, WalkforwardOutcomes)
-    shown = text(walkforward.lines(data, meta, PLAIN, {"action": "outcomes"}))
+    shown = text(walkforward.walkforward(data, meta, PLAIN, {"action": "outcomes"}))
     assert "Not published: trend-following (a decision knew the next day)." in shown
     assert "trades 1,848 refused 697 270" in shown
 
@@ -158,14 +147,14 @@ def test_a_strategy_that_was_refused_shows_no_figures() -> None:
 def test_a_ratio_of_too_few_days_is_unknown() -> None:
     data, meta = answer("walkforward.outcomes")
     data["summary"]["strategies"][0]["sharpe"] = None
-    assert "Sharpe, annualised - 1.14" in text(walkforward.lines(data, meta, PLAIN, {"action": "outcomes"}))
+    assert "Sharpe, annualised - 1.14" in text(walkforward.walkforward(data, meta, PLAIN, {"action": "outcomes"}))
 
 
 def asset(**changed: Any) -> str:
     data, meta = answer("rwa.symbol")
     data |= changed
     msgspec.convert(data, RwaAsset)
-    return text(rwa_symbol.lines(data, meta, PLAIN, {"symbol": "AAPL"}))
+    return text(rwa.rwa_symbol(data, meta, PLAIN, {"symbol": "AAPL"}))
 
 
 def funding(rate: float | None, apr: float | None) -> dict[str, object]:
@@ -189,22 +178,24 @@ def test_what_is_stale_of_an_asset_says_so_where_it_stands() -> None:
 def test_a_list_of_all_assets_says_how_many_and_an_empty_one_has_no_table() -> None:
     data, meta = answer("rwa.assets")
     data["count"] = len(data["assets"])
-    assert text(rwa_assets.lines(data, meta, PLAIN, {})).startswith("20 real-world assets · 10 equity, 3 index")
-    assert "SYMBOL" not in text(rwa_assets.lines({"count": 0, "assets": []}, meta, PLAIN, {}))
+    assert text(rwa.rwa_assets(data, meta, PLAIN, {})).startswith("20 real-world assets · 10 equity, 3 index")
+    assert "SYMBOL" not in text(rwa.rwa_assets({"count": 0, "assets": []}, meta, PLAIN, {}))
 
 
 def test_talk_of_nothing_and_sources_that_are_none_are_said_to_be() -> None:
     data, meta = answer("transcripts.highlights")
     data |= {"highlights": [], "meta": {"total": 0, "by_source": {}, "next_cursor": None}}
     msgspec.convert(data, Highlights)
-    assert text(transcripts.lines(data, meta, PLAIN, {})).startswith("Nothing was said of it in what is read.")
-    assert text(transcripts.lines({"sources": []}, meta, PLAIN, {"action": "sources"})).startswith("No source is read.")
+    assert text(transcripts.transcripts(data, meta, PLAIN, {})).startswith("Nothing was said of it in what is read.")
+    assert text(transcripts.transcripts({"sources": []}, meta, PLAIN, {"action": "sources"})).startswith(
+        "No source is read."
+    )
 
 
 def test_words_of_others_are_shown_as_they_were_spoken() -> None:
     data, meta = answer("transcripts.highlights")
     data["highlights"][0] |= {"quote": "Bulls &amp; bears, &lt;b&gt;", "speaker": None, "start_seconds": 125}
-    shown = text(transcripts.lines(data, meta, PLAIN, {}))
+    shown = text(transcripts.transcripts(data, meta, PLAIN, {}))
     assert "“Bulls & bears, <b>”" in shown
     assert "at 2:05 · neutral" in shown
 
@@ -214,17 +205,17 @@ def test_a_wallet_that_nothing_moved_in_and_a_list_of_none() -> None:
     data["watchlist"] = [{**data["watchlist"][0], "label": None, "kind": None, "tokens": []}]
     data["meta"]["chainId"] = None
     msgspec.convert(data, Watchlist)
-    shown = text(wallets.lines(data, meta, PLAIN, {}))
+    shown = text(wallets.wallets(data, meta, PLAIN, {}))
     assert "without a label 0x98B159301CDF2b197A7f9F39d9924B3A83A0952C nothing has moved" in shown
     data["watchlist"] = []
-    assert text(wallets.lines(data, meta, PLAIN, {})).startswith("No wallet is watched")
+    assert text(wallets.wallets(data, meta, PLAIN, {})).startswith("No wallet is watched")
 
 
 def test_few_tokens_are_all_named() -> None:
     data, meta = answer("wallets.watchlist")
     first = data["watchlist"][0]
     data["watchlist"] = [{**first, "tokens": first["tokens"][:2]}]
-    assert "moved WETH 96x, USDC 112x, last 2025-07-25 23:55 UTC" in text(wallets.lines(data, meta, PLAIN, {}))
+    assert "moved WETH 96x, USDC 112x, last 2025-07-25 23:55 UTC" in text(wallets.wallets(data, meta, PLAIN, {}))
 
 
 def test_a_movement_shows_whole_and_tiny_amounts_and_who_has_no_label() -> None:
@@ -232,29 +223,29 @@ def test_a_movement_shows_whole_and_tiny_amounts_and_who_has_no_label() -> None:
     first = {**data["movements"][0], "token": None, "label": None, "amount": "1234567", "amount_usd": None}
     data["movements"] = [first]
     msgspec.convert(data, Movements)
-    shown = text(wallets.lines(data, meta, PLAIN, {"action": "movements"}))
+    shown = text(wallets.wallets(data, meta, PLAIN, {"action": "movements"}))
     assert "movements of a token without a name" in shown
     assert "← out 1,234,567 - 0x98B1593…3A0952C 0xaF4cCeB…7Df80f6" in shown
     data["movements"] = []
-    assert "moved in or out of a watched wallet." in text(wallets.lines(data, meta, PLAIN, {"action": "movements"}))
+    assert "moved in or out of a watched wallet." in text(wallets.wallets(data, meta, PLAIN, {"action": "movements"}))
 
 
 def test_a_tier_that_ends_says_when_and_a_wallet_is_shown_whole() -> None:
     data, meta = answer("billing.tier")
     data |= {"expiresAt": "2025-08-01T00:00:00.000Z", "source": "wallet"}
     data["identity"] = {"kind": "session", "userId": 3, "walletAddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"}
-    shown = text(billing_tier.lines(data, meta, PLAIN, {}))
+    shown = text(account.billing_tier(data, meta, PLAIN, {}))
     assert "pro, of the wallet, until 2025-08-01 00:00 UTC" in shown
     assert "user 3, by a session Wallet 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A" in shown
 
 
 def test_a_service_that_sells_on_no_network_says_so() -> None:
     data, meta = answer("manifest")
-    assert "USDC on no network" in text(manifest.lines({**data, "networks": []}, meta, PLAIN, {}))
+    assert "USDC on no network" in text(account.manifest({**data, "networks": []}, meta, PLAIN, {}))
 
 
 def test_nothing_paid_for_is_said_to_be() -> None:
-    assert list(receipts_list.lines({"receipts": [], "next_cursor": None}, {}, PLAIN, {})) == [
+    assert list(account.receipts_list({"receipts": [], "next_cursor": None}, {}, PLAIN, {})) == [
         "Nothing has been paid for."
     ]
 
@@ -262,11 +253,11 @@ def test_nothing_paid_for_is_said_to_be() -> None:
 def test_receipts_are_summed_up_to_the_last_digit_and_the_last_page_offers_no_more() -> None:
     paid = {"settled_at": "2025-07-25T12:00:00.000Z", "route": "coin.risk", "network": "eip155:84532", "id": "r"}
     receipts = [{**paid, "price_usdc": price} for price in ("0.1", "0.2", "0.005")]  # 0.305, not 0.30500000000000005
-    shown = text(receipts_list.lines({"receipts": receipts, "next_cursor": None}, {}, PLAIN, {}))
+    shown = text(account.receipts_list({"receipts": receipts, "next_cursor": None}, {}, PLAIN, {}))
     assert shown.startswith("3 receipts, 0.305 USDC in all")
     assert "More" not in shown
     one = {"receipts": receipts[:1], "next_cursor": None}
-    assert text(receipts_list.lines(one, {}, PLAIN, {})).startswith("1 receipt, 0.1 USDC in all")
+    assert text(account.receipts_list(one, {}, PLAIN, {})).startswith("1 receipt, 0.1 USDC in all")
 
 
 def quality(tier: str, message: str, **found: Any) -> str:
@@ -274,7 +265,7 @@ def quality(tier: str, message: str, **found: Any) -> str:
     data |= {"reliability_tier": tier, "message": message, "confidence": found["deflatedSharpe"]}
     data["validations"] |= found
     msgspec.convert(data, SignalQuality)
-    return text(signal_quality.lines(data, meta, PLAIN, {}))
+    return text(verdicts.signal_quality(data, meta, PLAIN, {}))
 
 
 @pytest.mark.parametrize(("tier", "shown"), [("PRELIMINARY", "preliminary"), ("VALIDATED", "validated")])
@@ -294,7 +285,7 @@ def test_a_record_without_trades_shows_the_message_alone() -> None:
 def test_a_tier_of_a_newer_service_is_shown_as_it_is() -> None:
     data, meta = answer("signal.quality")
     data["reliability_tier"] = "PROVEN"
-    assert text(signal_quality.lines(data, meta, PLAIN, {})).startswith("BTC trend-following PROVEN Too few")
+    assert text(verdicts.signal_quality(data, meta, PLAIN, {})).startswith("BTC trend-following PROVEN Too few")
 
 
 def record(**changes: Any) -> tuple[Any, Any]:
@@ -307,24 +298,24 @@ def record(**changes: Any) -> tuple[Any, Any]:
 def test_a_record_without_outcomes_says_so_and_shows_no_table() -> None:
     empty = {"all_coins": [], "this_coin": [], "asked": [], "void": 0}
     data, meta = record(live=empty, backtested=None, entries=1)
-    shown = text(scorecard.lines(data, meta, PLAIN, {}))
+    shown = text(verdicts.scorecard(data, meta, PLAIN, {}))
     assert shown.count("No outcome yet.") == 2
     assert "Asked:" not in shown
     assert "Ledger 1 verdict, " in shown
     assert "Left out" not in shown
-    assert text(signal_quality.lines(data, meta, PLAIN, {})).count("No outcome yet.") == 2
+    assert text(verdicts.signal_quality(data, meta, PLAIN, {})).count("No outcome yet.") == 2
 
 
 def test_outcomes_without_a_price_are_said_to_be_left_out() -> None:
     data, meta = record()
     data["record"]["live"]["void"] = 3
-    assert "Left out 3 outcomes without a recorded price" in text(scorecard.lines(data, meta, PLAIN, {}))
+    assert "Left out 3 outcomes without a recorded price" in text(verdicts.scorecard(data, meta, PLAIN, {}))
 
 
 @pytest.mark.promise("scorecard.http")
 def test_a_row_has_its_figures_from_sixty_days_on() -> None:
     data, meta = record()
-    shown = text(scorecard.lines(data, meta, PLAIN, {}))
+    shown = text(verdicts.scorecard(data, meta, PLAIN, {}))
     assert "strong bull 1 d 60 576 59.2 % 52.5 % to 65.9 % 59.2 % +0.83 %" in shown
     assert "strong bull 3 d 59 572 not enough yet" in shown
     assert "60 are needed" in shown
@@ -336,7 +327,7 @@ def test_a_coin_of_which_a_value_could_not_be_refreshed_is_marked_and_what_is_un
     first["_stale_fields"], second["_stale_fields"] = ["price"], ["funding_apr"]
     second["funding_apr"] = second["verdict"] = None
     msgspec.convert(data, Coins)
-    told = text(coins.lines(data, meta, PLAIN, {}))
+    told = text(coin.coins(data, meta, PLAIN, {}))
     assert f"{first['symbol']}* $" in told
     assert f"{second['symbol']} $" in told
     assert "* Not all values of this coin could be refreshed." in told
@@ -346,4 +337,4 @@ def test_a_page_without_coins_says_how_many_there_are() -> None:
     data, meta = answer("coins")
     data |= {"coins": [], "meta": {"total": 0, "next_cursor": None}}
     msgspec.convert(data, Coins)
-    assert text(coins.lines(data, meta, PLAIN, {})).startswith("0 of 0 coins · prices in USD, changes in % as of")
+    assert text(coin.coins(data, meta, PLAIN, {})).startswith("0 of 0 coins · prices in USD, changes in % as of")

@@ -1,0 +1,122 @@
+"""Handles a tool call: validates arguments, asks the service in a thread, returns a result or an error."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from mcp import types
+from mcp.shared.exceptions import MCPError
+
+from service.clients.cli.errors import RefusalError
+from service.clients.mcp.elicitation import Context, ambiguous_name, can_ask, choose, chosen, input_required, is_modern
+from service.clients.mcp.error_messages import explain
+from service.clients.mcp.gateway import Gateway
+from service.clients.mcp.schema import schema_of
+from service.clients.mcp.tool_results import ToolResult, clean, make_result
+from service.clients.mcp.tools import TOOL_OF, McpTool
+from service.clients.paying.terms import OpenPaymentError, UnpaidError
+from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableAnswerError
+from service.clients.sdk.pool import CallThreads
+
+FAILURES = (RefusedError, UnreachableError, UnreadableAnswerError, UnpaidError, OpenPaymentError, RefusalError)
+"""Errors that are reported to the model."""
+
+_SHOWN: Final = 60
+"""Characters of an argument that a message repeats."""
+
+_TOLD: Final = 300
+"""Characters of a validation error in a message."""
+
+Arguments = dict[str, Any]
+Result = types.CallToolResult | types.InputRequiredResult
+
+
+class ToolCaller:
+    """Answers tool calls.
+
+    Args:
+        gateway: The connection to the service.
+        most_bytes: Byte budget of an answer.
+        over_http: Whether callers bring their own credential.
+
+    Attributes:
+        gateway: As given.
+        threads: Threads that call the service.
+    """
+
+    def __init__(self, gateway: Gateway, most_bytes: int, *, over_http: bool) -> None:
+        self.gateway = gateway
+        self.threads = CallThreads()
+        self._most_bytes = most_bytes
+        self._over_http = over_http
+
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
+        """Answer one call.
+
+        Raises:
+            MCPError: If the tool does not exist.
+        """
+        tool = TOOL_OF.get(params.name)
+        if tool is None:
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no tool {params.name[:_SHOWN]!r}; there are {', '.join(TOOL_OF)}"
+            )
+        given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
+        replies = params.input_responses or {}
+        meant = {name: choice for name in given if (choice := chosen(replies.get(name), name))}
+        try:
+            return await self._answer(context, tool, given, meant)
+        except FAILURES as error:
+            doubt = ambiguous_name(error, given)
+            if doubt is None or replies or not can_ask(context):
+                return self._failed(error)
+            if is_modern(context):
+                return input_required(doubt)
+            choice = await choose(context, doubt)
+            if choice is None:
+                return self._failed(error)
+            meant = {doubt.field: choice}
+        try:
+            return await self._answer(context, tool, given, meant)
+        except FAILURES as error:
+            return self._failed(error)
+
+    async def _answer(self, context: Context, tool: McpTool, given: Arguments, meant: Mapping[str, str]) -> Result:
+        try:
+            asked = msgspec.convert({**given, **meant}, tool.arguments, strict=False).asked()
+        except msgspec.ValidationError as error:
+            return failed(
+                f"BAD_REQUEST: {clean(str(error))[:_TOLD]}. {_usage(tool)} Call again with what is missing or wrong."
+            )
+        headers = context.request.headers if context.request is not None else None
+        ask = partial(self.gateway.ask, asked, headers)
+        came = await self.threads.run(ask)
+        happened = " ".join(
+            f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice[:_SHOWN]!r}, as the user chose."
+            for name, choice in meant.items()
+        )
+        return _result(make_result(tool, asked, came, self._most_bytes, happened))
+
+    def _failed(self, error: Exception) -> types.CallToolResult:
+        return failed(explain(error, over_http=self._over_http, pays=self.gateway.pays))
+
+
+def _usage(tool: McpTool) -> str:
+    """A tool's arguments in a sentence, for a model that did not follow the schema."""
+    schema = schema_of(tool.arguments)
+    takes = [
+        f"{name}{' (needed)' if name in schema.get('required', ()) else ''}"
+        f"{': one of ' + ', '.join(kind['enum']) if 'enum' in kind else ''}"
+        for name, kind in schema["properties"].items()
+    ]
+    return f"{tool.name} takes {'; '.join(takes)}."
+
+
+def failed(text: str) -> types.CallToolResult:
+    """An error result, which the model sees and can act on."""
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
+def _result(result: ToolResult) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=result.text)], structured_content=result.structured)

@@ -1,0 +1,133 @@
+"""The idempotency gate: the same request with the same `Idempotency-Key` has one response and is charged once.
+
+It stands before payment and quota: a replayed response costs nothing. With a key, the whole response is made before any
+of it leaves, and is finished even if the caller has left, so that the caller can ask for it again. It is stored and
+counted in one transaction before its first byte. A failure is not stored and frees the key.
+"""
+
+import re
+from collections.abc import Callable, Coroutine
+from hashlib import sha256
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Scope
+
+from service.access.idempotency import IdempotencyClaim, IdempotencyStore, IdempotentRequest
+from service.errors import ServiceError
+from service.http.gate import RequestGate
+from service.http.request import RequestContext
+from service.http.response import HeaderFields, Response, response
+from service.storage.response_store import StoredResponse
+
+_KEY: Final = b"idempotency-key"
+_PRINTABLE: Final = re.compile(rb"[ -~]{1,255}\Z")
+_SUCCESS: Final = 200
+_LENGTH: Final = b"content-length"
+_PAYMENT: Final = frozenset({b"payment-response", b"x-payment-response", b"x-receipt-id"})
+"""Headers with the outcome of a payment: part of the stored response, though the payment gate adds them."""
+
+
+class IdempotencyGate(RequestGate):
+    """Stores responses to requests with a key; a request without one passes.
+
+    Args:
+        app: The application behind the gate.
+        store: Stores responses.
+        form: The form of response that a request asks for: part of its identity.
+    """
+
+    def __init__(self, app: ASGIApp, store: IdempotencyStore, form: Callable[[Scope], str]) -> None:
+        super().__init__(app)
+        self._stored = store
+        self._form = form
+
+    def check(self, request: RequestContext) -> Coroutine[None, None, Response] | None:
+        """Make and store the response, or replay it.
+
+        Raises:
+            ServiceError: BAD_REQUEST, IDEMPOTENCY_CONFLICT, RATE_LIMITED, UNAVAILABLE; or the route's error.
+            PeerGoneError: If the peer left before its request was read.
+        """
+        key = request.headers.get(_KEY)
+        return None if key is None else self._serve(request, key)
+
+    async def _serve(self, request: RequestContext, key: bytes) -> Response:
+        if not _PRINTABLE.match(key):
+            raise ServiceError(
+                "BAD_REQUEST",
+                "Idempotency-Key takes 1 to 255 printable ASCII characters.",
+                details={"parameter": "Idempotency-Key"},
+            )
+        body = await request.read_body()
+        key_hash = sha256(key).digest()
+        request_hash = sha256(b"%b\n%b" % (self._form(request.scope).encode("ascii"), body)).digest()
+        request.key_hash = sha256(key_hash + request_hash).hexdigest()
+        taken = await self._stored.claim(IdempotentRequest(_owner(request), key_hash, request_hash))
+        if isinstance(taken, StoredResponse):
+            return _response(taken, [(b"idempotency-replayed", b"true")])
+        return await self._answer(request, taken)
+
+    async def _answer(self, request: RequestContext, claim: IdempotencyClaim) -> Response:
+        request.buffered = True
+        collected = _CollectedResponse()
+        stored = False
+        try:
+            await self.app(request.scope, request.receive, collected)
+            if _is_stored(collected.status, request):
+                stored = await self._store(request, claim, collected.answer(request.response_headers))
+        finally:
+            if not stored:
+                await self._stored.release(claim, request.reserved)
+        return _response(collected.answer([]), [])
+
+    async def _store(self, request: RequestContext, claim: IdempotencyClaim, answer: StoredResponse) -> bool:
+        """Store a response; whether it is stored. A paid response leaves all the same: its payment stores it too."""
+        try:
+            await self._stored.store(claim, answer, request.reserved)
+        except ServiceError:
+            if not request.paid:
+                raise
+            return False
+        return True
+
+
+class _CollectedResponse:
+    """A response that does not leave yet."""
+
+    def __init__(self) -> None:
+        self._head: Message = {}
+        self._body = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._head = message
+        else:
+            self._body += message["body"]
+
+    @property
+    def status(self) -> int:
+        status: int = self._head["status"]
+        return status
+
+    def answer(self, fields: HeaderFields) -> StoredResponse:
+        """The response as it is stored, with those of the request's headers that belong to it."""
+        own = [field for field in self._head["headers"] if field[0] != _LENGTH]
+        added = [field for field in fields if field[0] in _PAYMENT]
+        return StoredResponse(self.status, (*own, *added), bytes(self._body))
+
+
+def _response(answer: StoredResponse, further: HeaderFields) -> Response:
+    return response(answer.status, [*answer.headers, *further], answer.body)
+
+
+def _is_stored(status: int, request: RequestContext) -> bool:
+    """Whether a response is stored: any success with an account; without one only a counted success."""
+    return status == _SUCCESS and (request.counted or request.caller is not None)
+
+
+def _owner(request: RequestContext) -> str:
+    if request.caller is not None:
+        return f"user {request.caller.user_id}"
+    if request.device is None:
+        raise RuntimeError("The idempotency gate must stand behind the authentication or the anonymous gate.")
+    return f"device {request.device.device.hex()}"

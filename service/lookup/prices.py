@@ -1,0 +1,170 @@
+"""Answers with prices of many coins, now and in the past."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from service.clock import SECOND_MS, Clock
+from service.errors import ServiceError
+from service.lookup.baselines import HORIZONS, NO_PAST, PastCloses, PastCloseTable
+from service.market.coin_state import was_missed
+from service.market.factory import MarketData
+from service.market.freshness import QUOTE, Freshness
+from service.market.models import VENUE, CoinView
+from service.market.unavailable import raise_still_loading, raise_unavailable
+from service.wire.envelope import Answer
+from service.wire.market import Baselines, LivePrice, LivePrices, PriceBaselines
+from service.wire.queries import BaselinesQuery, PricesQuery
+
+_MOST_CACHED: Final = 256
+
+
+class _Chosen(NamedTuple):
+    """Coins by key, the largest first, and what was asked for in vain."""
+
+    coins: Mapping[str, CoinView]
+    missing: list[str]
+
+
+class PriceService:
+    """Prices of coins by CoinGecko's id, or by ticker where it has none.
+
+    Args:
+        clock: Judges ages.
+        market: Current values, and CoinGecko's ids.
+        closes: Closes of past hours.
+    """
+
+    def __init__(self, clock: Clock, market: MarketData, closes: PastCloseTable) -> None:
+        self._clock = clock
+        self._market = market
+        self._closes = closes
+        self._inputs: tuple[Mapping[str, CoinView], Mapping[str, PastCloses], tuple[object, ...]] = ({}, {}, ())
+        self._prices: dict[PricesQuery, tuple[LivePrices, int]] = {}
+        self._baselines: dict[BaselinesQuery, tuple[Baselines, int]] = {}
+
+    def prices(self, query: PricesQuery) -> Answer:
+        """Prices of the coins asked for.
+
+        Returns:
+            As of the oldest price.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates if no ticker is known; `UPSTREAM_4XX`, `UPSTREAM_5XX` or
+                `UNAVAILABLE` if no price is known.
+        """
+        now_ms = self._forget_outdated()
+        if query not in self._prices:
+            self._prices[query] = self._quote(query, now_ms)
+        prices, as_of_ms = self._prices[query]
+        return Answer(replace(prices, ts=now_ms), as_of_ms)
+
+    def baselines(self, query: BaselinesQuery) -> Answer:
+        """Past prices of the coins asked for.
+
+        Returns:
+            As of the close of the newest hourly bar, of the coin whose is the oldest.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates if no ticker is known; `UPSTREAM_4XX`, `UPSTREAM_5XX` or
+                `UNAVAILABLE` if no coin or no bar is known.
+        """
+        now_ms = self._forget_outdated()
+        if query not in self._baselines:
+            self._baselines[query] = self._look_back(query, now_ms)
+        baselines, as_of_ms = self._baselines[query]
+        return Answer(replace(baselines, ts=now_ms), as_of_ms)
+
+    def _forget_outdated(self) -> int:
+        """Drop the cached answers if their inputs have changed or a second has passed; the present time."""
+        now_ms, market = self._clock.now_ms(), self._market
+        view, past = market.coins.view(), self._closes.now
+        stamp = (now_ms // SECOND_MS, market.coins.state.revision, market.categories.revisions)
+        known_view, known_past, known_stamp = self._inputs
+        is_full = len(self._prices) + len(self._baselines) >= _MOST_CACHED
+        if is_full or known_view is not view or known_past is not past or known_stamp != stamp:
+            self._inputs = view, past, stamp
+            self._prices.clear()
+            self._baselines.clear()
+        return now_ms
+
+    def _quote(self, query: PricesQuery, now_ms: int) -> tuple[LivePrices, int]:
+        market = self._market
+        coins, missing = self._choose(query.symbols)
+        ids, state = market.gecko_coins(), market.coins.state
+        prices: dict[str, LivePrice] = {}
+        stale: list[str] = []
+        for key, coin in coins.items():
+            if coin.price is None or coin.price_ms is None:
+                missing = [*missing, coin.symbol]
+                continue
+            coin_id = ids[coin.symbol].id if coin.symbol in ids else None
+            prices[key] = LivePrice(coin_id, coin.symbol, coin.price, coin.venue, coin.price_ms)
+            if QUOTE.judge(coin.price_ms, now_ms) is Freshness.STALE or was_missed(coin.price_ms, state):
+                stale.append(f"prices.{key}")
+        if not prices:
+            raise_unavailable(VENUE, state.failure, "prices")
+        past = {key: self._past(coins[key], HORIZONS, now_ms) for key in prices} if query.baselines else {}
+        answer = LivePrices(
+            prices,
+            now_ms,
+            past if query.baselines else UNSET,
+            missing or UNSET,
+            [*stale, *self._stale_past(coins, past, now_ms)],
+        )
+        return answer, min(price.ts for price in prices.values())
+
+    def _look_back(self, query: BaselinesQuery, now_ms: int) -> tuple[Baselines, int]:
+        coins, missing = self._choose(query.symbols)
+        wanted = [f"b{horizon}" for horizon in (query.horizons or "").split(",") if horizon] or list(HORIZONS)
+        past = {key: self._past(coin, wanted, now_ms) for key, coin in coins.items()}
+        closes = (self._closes_of(coin) for coin in coins.values())
+        through_ms = min((close.through_ms for close in closes if close.through_ms is not None), default=None)
+        if through_ms is None:
+            raise_still_loading("hourly bars", None)
+        return Baselines(past, now_ms, missing or UNSET, self._stale_past(coins, past, now_ms)), through_ms
+
+    def _past(self, coin: CoinView, horizons: Iterable[str], now_ms: int) -> PriceBaselines:
+        closes = self._closes_of(coin)
+        return PriceBaselines(**{name: closes.before(now_ms, HORIZONS[name]) for name in horizons})
+
+    def _closes_of(self, coin: CoinView) -> PastCloses:
+        return self._closes.now.get(coin.venue_symbol, NO_PAST)
+
+    def _stale_past(self, coins: Mapping[str, CoinView], past: Mapping[str, PriceBaselines], now_ms: int) -> list[str]:
+        """Past prices that are not known, or older than what was asked for."""
+        return [
+            f"baselines.{key}.{name}"
+            for key, prices in past.items()
+            for name, back_ms in HORIZONS.items()
+            if (value := getattr(prices, name)) is None
+            or (value is not UNSET and not self._closes_of(coins[key]).reaches(now_ms, back_ms))
+        ]
+
+    def _choose(self, symbols: str | None) -> _Chosen:
+        """The coins that a list names; all coins if it names none.
+
+        Raises:
+            ServiceError: As `prices`.
+        """
+        market, view = self._market, self._market.coins.view()
+        if not view:
+            raise_unavailable(VENUE, market.coins.state.failure, "prices")
+        names = list(dict.fromkeys(name.strip() for name in (symbols or "").split(",") if name.strip()))
+        found: dict[str, None] = {}
+        missing: list[str] = []
+        refusal: ServiceError | None = None
+        for name in names:
+            try:
+                found[market.coins.find(name)] = None
+            except ServiceError as error:
+                refusal = refusal or error
+                missing.append(name)
+        if refusal is not None and not found:
+            raise refusal
+        known = market.gecko_coins()
+        caps = {symbol: known[symbol].market_cap or 0.0 if symbol in known else 0.0 for symbol in found or view}
+        ranked = sorted(caps, key=lambda symbol: (-caps[symbol], symbol))
+        return _Chosen({known[symbol].id if symbol in known else symbol: view[symbol] for symbol in ranked}, missing)

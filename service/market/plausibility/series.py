@@ -1,0 +1,290 @@
+"""The plausibility check of bars and payments: decides whether they continue the history of a coin.
+
+Bars and payments are stored permanently, so an answer with one invalid row is not stored at all: it is requested again.
+`rules` has the thresholds.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Clock
+from service.market.fallback import SecondVenueApi
+from service.market.models import Bar, BarBatch, PaymentRow, Quote, SeriesProgress
+from service.market.plausibility.quarantine import Quarantine
+from service.market.plausibility.quotes import (
+    BarReference,
+    agree,
+    agrees_with_bar,
+    distance,
+    is_price,
+    largest_move,
+    scale_of,
+)
+from service.market.plausibility.rules import (
+    BAR_BODY,
+    BAR_BODY_SCALES,
+    BAR_GAP,
+    BAR_GAP_SCALES,
+    BAR_SAME,
+    BARS_PERSISTENCE_MS,
+    HIGHEST_FUNDING,
+    LARGEST_VOLUME,
+    LEAST_FROM_BAR,
+    LEAST_FUNDING_MOVE,
+    MAGNITUDE,
+    NEVER_BY_PERSISTENCE,
+    OLDEST_MS,
+    PAYMENT_LATE_MS,
+    SCALE_BARS,
+    RejectReason,
+)
+from service.market.store import MarketStore
+from service.units import INTERVAL_MS, Interval
+from service.upstream.failures import UpstreamError
+
+
+def judge_bars(
+    shown: Sequence[Bar],
+    stored: Sequence[Bar],
+    quote: Quote | None,
+    step_ms: int,
+    last_closed_ms: int,
+    *,
+    may_pause: bool = False,
+) -> RejectReason | None:
+    """Judge an answer of bars of one coin.
+
+    Args:
+        shown: What a venue shows, oldest first; it may begin with bars that are stored, and end with the open one.
+        stored: The newest stored bars, oldest first; none on a first load.
+        quote: The last accepted quote; null if there is none.
+        step_ms: Length of a bar.
+        last_closed_ms: Bars that opened until this instant are closed.
+        may_pause: Whether bars may be missing: the market of the asset closes.
+
+    Returns:
+        Why the answer is not stored; null if its closed bars may be.
+    """
+    if any(_is_impossible(bar) for bar in shown):
+        return RejectReason.BAR_IMPOSSIBLE
+    known = {bar.open_ms: bar for bar in stored}
+    same = BAR_SAME * math.sqrt(step_ms / DAY_MS)
+    if any(_is_changed(bar, known[bar.open_ms], same) for bar in shown if bar.open_ms in known):
+        return RejectReason.BAR_CHANGED
+    return _judge_new(shown, stored, quote, step_ms, last_closed_ms, may_pause=may_pause)
+
+
+def _judge_new(
+    shown: Sequence[Bar],
+    stored: Sequence[Bar],
+    quote: Quote | None,
+    step_ms: int,
+    last_closed_ms: int,
+    *,
+    may_pause: bool,
+) -> RejectReason | None:
+    """Judge bars that are not stored yet: each follows the one before, and the next bar or price confirms a leap."""
+    newest_ms = stored[-1].open_ms if stored else -1
+    series = [*stored[-1:], *(bar for bar in shown if bar.open_ms > newest_ms)]
+    if not may_pause and any(later.open_ms - earlier.open_ms != step_ms for earlier, later in pairwise(series)):
+        return RejectReason.BAR_MISSING
+    closed = [bar for bar in series if bar.open_ms <= last_closed_ms]
+    if len(closed) <= len(stored[-1:]):
+        return None
+    scale = scale_of([bar.close for bar in (*stored, *closed)])
+    close_ms = closed[-1].open_ms + step_ms
+    price, at_ms = _usable(quote, close_ms)
+    if price and not agrees_with_bar(price, BarReference(closed[-1].close, close_ms, scale), at_ms):
+        return RejectReason.BAR_OFF_PRICE
+    for place, (before, bar) in enumerate(pairwise(series[: len(closed)]), 1):
+        after = series[place + 1] if place + 1 < len(series) else None
+        if not _is_odd(before, bar, scale):
+            continue
+        if bar is closed[-1] and price:
+            is_held = distance(price, bar.close) <= largest_move(scale, at_ms - close_ms)
+        else:
+            is_held = after is not None and distance(after.open, bar.close) <= LEAST_FROM_BAR
+        if not is_held:
+            return RejectReason.BAR_MOVED
+    return None
+
+
+def judge_payments(shown: Sequence[PaymentRow], quote: Quote | None, now_ms: int) -> RejectReason | None:
+    """Judge an answer of payments of one coin's funding.
+
+    Args:
+        shown: What the venue shows, oldest first.
+        quote: The last accepted quote; null if there is none.
+        now_ms: Wall time, epoch milliseconds.
+
+    Returns:
+        Why the answer is not stored; null if it may be.
+    """
+    for paid_ms, rate, _ in shown:
+        off_ms = min(paid_ms % HOUR_MS, -paid_ms % HOUR_MS)
+        if abs(rate) > HIGHEST_FUNDING or off_ms > PAYMENT_LATE_MS or paid_ms > now_ms + MINUTE_MS:
+            return RejectReason.PAYMENT_IMPOSSIBLE
+    if not shown or quote is None or quote.funding is None or quote.funding_ms is None:
+        return None
+    paid_ms, rate, _ = shown[-1]
+    is_near = abs(quote.funding_ms - paid_ms) <= HOUR_MS
+    if is_near and abs(rate - quote.funding) > max(LEAST_FUNDING_MOVE, abs(quote.funding)):
+        return RejectReason.PAYMENT_MOVED
+    return None
+
+
+def _is_impossible(bar: Bar) -> bool:
+    prices = (bar.open, bar.high, bar.low, bar.close)
+    if not all(map(is_price, prices)) or not 0 <= bar.volume * bar.close <= LARGEST_VOLUME:
+        return True
+    ends = (bar.open, bar.close)
+    wick = max(distance(bar.high, max(ends)), distance(bar.low, min(ends)))
+    return max(wick, distance(*ends)) > MAGNITUDE
+
+
+def _is_changed(bar: Bar, stored: Bar, same: float) -> bool:
+    return max(distance(bar.open, stored.open), distance(bar.close, stored.close)) > same
+
+
+def _usable(quote: Quote | None, close_ms: int) -> tuple[float | None, int]:
+    """Price of a quote and its time, if near enough to a bar's close to compare with."""
+    if quote is None or quote.price is None or quote.price_ms is None or abs(quote.price_ms - close_ms) > OLDEST_MS:
+        return None, close_ms
+    return quote.price, quote.price_ms
+
+
+def _has_gap(before: Bar, bar: Bar, scale: float) -> bool:
+    return distance(bar.open, before.close) > max(BAR_GAP, BAR_GAP_SCALES * scale)
+
+
+def _is_odd(before: Bar, bar: Bar, scale: float) -> bool:
+    return _has_gap(before, bar, scale) or distance(bar.open, bar.close) > max(BAR_BODY, BAR_BODY_SCALES * scale)
+
+
+class _Held(NamedTuple):
+    """An answer that is held back: reason, rows, and since when (monotonic clock)."""
+
+    reason: RejectReason
+    rows: Sequence[Bar] | Sequence[PaymentRow]
+    since_s: float
+
+
+class SeriesCheck:
+    """Judges answers before they are stored.
+
+    An answer that fails is stored after all if the second venue shows the same daily bar, or if it stays the same for
+    an hour and the second venue does not contradict it.
+
+    Args:
+        clock: Monotonic time.
+        store: Bars that answers must continue.
+        quotes: The last accepted quotes of a dataset, by ticker.
+        quarantine: Receives what is held back.
+        second: The second venue; null for real-world assets, whose markets close.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        store: MarketStore,
+        quotes: Callable[[str], Mapping[str, Quote]],
+        quarantine: Quarantine,
+        second: SecondVenueApi | None = None,
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._quotes = quotes
+        self._quarantine = quarantine
+        self._second = second
+        self._held: dict[tuple[str, str, str], _Held] = {}
+
+    async def accepts_bars(
+        self,
+        origin: str,
+        coin: SeriesProgress,
+        interval: Interval,
+        history: BarBatch,
+        last_closed_ms: int,
+        *,
+        venue: str,
+    ) -> bool:
+        """Whether the closed bars of an answer may be stored.
+
+        Args:
+            origin: Their dataset.
+            coin: Their coin.
+            interval: Length of a bar.
+            history: The answer.
+            last_closed_ms: Bars that opened at or before this instant are closed.
+            venue: Source of the answer.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        step_ms = INTERVAL_MS[interval]
+        stored: Sequence[Bar] = ()
+        if coin.last_ms is not None:
+            stored = await self._store.bars(coin.venue_symbol, interval, coin.last_ms - SCALE_BARS * step_ms)
+        quote = self._quotes(origin).get(coin.symbol) if coin.listed else None
+        reason = judge_bars(history.bars, stored, quote, step_ms, last_closed_ms, may_pause=self._second is None)
+        closed = [bar for bar in history.bars if (coin.last_ms or 0) < bar.open_ms <= last_closed_ms]
+        key, is_of_first = (venue, coin.symbol, f"bars-{interval}"), self._second is None or venue != self._second.name
+        if reason is None or reason in NEVER_BY_PERSISTENCE or not is_of_first or not closed:
+            return self._note(key, reason, closed)
+        is_confirmed = await self._confirms(coin.symbol, closed[-1]) if interval == "1d" else None
+        if self._note(key, None if is_confirmed else reason, closed):
+            return True
+        if is_confirmed is False:
+            self._restart(key)
+        return self._has_persisted(key)
+
+    def accepts_payments(self, origin: str, coin: SeriesProgress, rows: Sequence[PaymentRow], venue: str) -> bool:
+        """Whether an answer of payments may be stored.
+
+        Args:
+            origin: Their dataset.
+            coin: Their coin.
+            rows: The answer.
+            venue: Source of the answer.
+        """
+        reason = judge_payments(rows, self._quotes(origin).get(coin.symbol), self._clock.now_ms())
+        key = (venue, coin.symbol, "payments")
+        return self._note(key, reason, rows) or (reason not in NEVER_BY_PERSISTENCE and self._has_persisted(key))
+
+    async def _confirms(self, symbol: str, bar: Bar) -> bool | None:
+        """Whether the second venue shows a daily bar too; null if unknown."""
+        if self._second is None:
+            return None
+        try:
+            history = await self._second.daily_bars(symbol, bar.open_ms)
+        except UpstreamError:  # logged by the session
+            return None
+        theirs = next((each for each in history.bars if each.open_ms == bar.open_ms), None) if history else None
+        return None if theirs is None else agree(bar.close, theirs.close)
+
+    def _note(
+        self, key: tuple[str, str, str], reason: RejectReason | None, rows: Sequence[Bar] | Sequence[PaymentRow]
+    ) -> bool:
+        """Record what is held back; returns whether nothing is."""
+        before = self._held.pop(key, None)
+        if reason is None:
+            self._quarantine.release(*key[1:])
+            return True
+        now_s = self._clock.monotonic()
+        is_same = before is not None and (before.reason, list(before.rows)) == (reason, list(rows))
+        self._held[key] = _Held(reason, rows, before.since_s if before and is_same else now_s)
+        self._quarantine.hold(*key, reason, self._clock.now_ms())
+        return False
+
+    def _restart(self, key: tuple[str, str, str]) -> None:
+        """Restart the time of an answer: the second venue contradicts it."""
+        self._held[key] = self._held[key]._replace(since_s=self._clock.monotonic())
+
+    def _has_persisted(self, key: tuple[str, str, str]) -> bool:
+        """Whether an answer stayed the same long enough to be stored; it is then released."""
+        has_persisted = self._clock.monotonic() - self._held[key].since_s >= BARS_PERSISTENCE_MS / SECOND_MS
+        if has_persisted:
+            self._quarantine.release(*key[1:])
+        return has_persisted

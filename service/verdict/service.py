@@ -1,0 +1,233 @@
+"""Verdicts on a coin, from its inputs now or at an earlier instant."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, NoReturn
+
+from msgspec import Raw, Struct, structs
+
+from service.clock import MINUTE_MS, SECOND_MS, Clock, iso, parse_iso
+from service.errors import ServiceError
+from service.market.service import MarketService
+from service.verdict.claims import claims
+from service.verdict.decide import decide
+from service.verdict.inputs import InputStore
+from service.verdict.ledger import ABSTAINED, Ledger, LedgerHead, RecordedInputs
+from service.verdict.quality import judge_verdicts
+from service.verdict.scorecard import LiveSkill, Scorecards
+from service.verdict.sources import InputCollector
+from service.wire.envelope import Answer, encode
+from service.wire.parameters import instant_ms
+from service.wire.queries import SignalQuery
+from service.wire.verdict import Signal, TrackRecord, Verdict, VerdictInputs
+
+REACH_MS: Final = 30 * MINUTE_MS
+"""Longest age of stored inputs that count for an instant: two rows of 15 minutes, so that one row may be late."""
+
+HELD_MS: Final = 15 * SECOND_MS
+"""How long a verdict is answered again although prices have moved: the refresh interval of the route."""
+
+
+class _IssuedVerdict(Struct, frozen=True):
+    """The newest verdict of a coin: its dataset, its inputs, and its encoded answer with the record in it."""
+
+    origin: str
+    issued_ms: int
+    inputs: VerdictInputs
+    verdict: Verdict
+    head: LedgerHead
+    record: TrackRecord
+    answer: Answer
+
+
+class VerdictService:
+    """Answers verdicts and their record.
+
+    Args:
+        clock: The time.
+        market: Finds coins.
+        collector: Collects the inputs of a coin now.
+        inputs: Inputs stored every 15 minutes.
+        ledger: Every verdict is appended here before it is answered.
+        scorecards: Outcomes of past verdicts.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        market: MarketService,
+        collector: InputCollector,
+        inputs: InputStore,
+        ledger: Ledger,
+        scorecards: Scorecards,
+    ) -> None:
+        self._clock = clock
+        self._market = market
+        self._collector = collector
+        self._inputs = inputs
+        self._ledger = ledger
+        self._scorecards = scorecards
+        self._kept: dict[str, _IssuedVerdict] = {}
+
+    async def signal(self, symbol: str, as_of: str | None) -> Answer:
+        """Judge a coin.
+
+        Args:
+            symbol: A ticker in any case.
+            as_of: Judge the inputs known at this instant; null: now.
+
+        Returns:
+            The verdict with its claims and its record, as of the oldest of its inputs; not counted if evidence is
+            insufficient.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates; `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` while no
+                coin is known; `UNAVAILABLE` if the ledger cannot be written. With `as_of`: `BAD_REQUEST` for an
+                instant in the future, `NOT_FOUND` with `{recorded_since}` if no inputs are stored for it.
+        """
+        coin = self._market.find(symbol)
+        if as_of is None:
+            return await self._judge_now(coin)
+        return await self._judge_stored(coin, self._past_instant_ms(as_of))
+
+    async def verdicts(self, symbols: Sequence[str]) -> Mapping[str, Verdict]:
+        """The verdicts that `signal` would answer with now, by canonical ticker. The ledger does not change."""
+        found = {}
+        for inputs, origin in await asyncio.gather(*map(self._collect, symbols)):
+            kept = self._kept.get(inputs.symbol)
+            holds = kept is not None and kept.origin == origin and self._holds(kept, inputs)
+            found[inputs.symbol] = kept.verdict if kept is not None and holds else decide(inputs)
+        return found
+
+    async def quality(self, asset: str) -> Answer:
+        """The record of past verdicts on a coin.
+
+        Args:
+            asset: A ticker in any case.
+
+        Returns:
+            The records, as of when the live one last changed; uncounted until one of them has an outcome.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates; `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` while no
+                coin is known; `UNAVAILABLE` if the store cannot be read.
+        """
+        coin = self._market.find(asset)
+        head, counted_ms = await self._ledger.head(), self._scorecards.counted_ms()
+        found = judge_verdicts(self._scorecards, coin, head)
+        records = (found.record.live, found.record.backtested)
+        counted = any(record is not None and record.all_coins for record in records)
+        return Answer(found, self._clock.now_ms() if counted_ms is None else counted_ms, counted=counted)
+
+    @property
+    def scorecards(self) -> Scorecards:
+        """Outcomes of past verdicts."""
+        return self._scorecards
+
+    def check(self, query: SignalQuery) -> None:
+        """Check a query from memory, before a question is reserved for it.
+
+        Raises:
+            ServiceError: As `signal`, except for errors that need the store.
+        """
+        self._market.find(query.symbol)
+        if query.as_of is not None:
+            self._past_instant_ms(query.as_of)
+
+    def _past_instant_ms(self, as_of: str) -> int:
+        at_ms = instant_ms(as_of, "as_of")
+        if at_ms > self._clock.now_ms():
+            raise ServiceError(
+                "BAD_REQUEST",
+                "as_of is in the future. Leave it out for a verdict on what is known now.",
+                details={"parameter": "as_of"},
+            )
+        return at_ms
+
+    async def _judge_now(self, coin: str) -> Answer:
+        """Judge the inputs of now. While they stay the same, nothing is computed or written."""
+        inputs, origin = await self._collect(coin)
+        kept = self._kept.get(coin)
+        if kept is None or kept.origin != origin or not self._holds(kept, inputs):
+            kept = await self._issue(inputs, origin)
+        record = self._scorecards.track(kept.verdict, kept.head)
+        if kept.record is not record:
+            kept = structs.replace(kept, record=record, answer=_answer(kept.verdict, record, self._scorecards.skills()))
+        self._kept[coin] = kept
+        return kept.answer
+
+    def _holds(self, kept: _IssuedVerdict, inputs: VerdictInputs) -> bool:
+        """Whether a verdict still holds: same inputs, or same source states within `HELD_MS`."""
+        fresh = 0 <= self._clock.now_ms() - kept.issued_ms < HELD_MS
+        return kept.inputs == inputs or (fresh and kept.inputs.sources == inputs.sources)
+
+    async def _issue(self, inputs: VerdictInputs, origin: str) -> _IssuedVerdict:
+        """Judge, and append to the ledger before anything is answered."""
+        verdict, now_ms = decide(inputs), self._clock.now_ms()
+        head = await self._ledger.issue(origin, verdict, now_ms)
+        record = self._scorecards.track(verdict, head)
+        return _IssuedVerdict(
+            origin, now_ms, inputs, verdict, head, record, _answer(verdict, record, self._scorecards.skills())
+        )
+
+    async def _collect(self, coin: str) -> tuple[VerdictInputs, str]:
+        """Collect the inputs of now and their dataset; again if the dataset changed meanwhile."""
+        while True:
+            origin = self._market.state.origin
+            inputs = await self._collector.collect(coin)
+            if self._market.state.origin == origin:
+                return inputs, origin
+
+    async def recorded(self, symbol: str, at_ms: int) -> RecordedInputs | None:
+        """The inputs of a coin stored at most half an hour before an instant; null if there are none.
+
+        Args:
+            symbol: Canonical ticker.
+            at_ms: Epoch milliseconds UTC.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        known = await self._stored_inputs(self._market.state.origin, symbol, at_ms)
+        return None if known is None or at_ms - known.recorded_ms > REACH_MS else known
+
+    async def _judge_stored(self, coin: str, at_ms: int) -> Answer:
+        """Judge stored inputs. The result is not a new verdict and is not appended to the ledger."""
+        origin = self._market.state.origin
+        known = await self._stored_inputs(origin, coin, at_ms)
+        if known is None or at_ms - known.recorded_ms > REACH_MS:
+            await self._refuse(origin, coin, at_ms, known)
+        return _answer(decide(known.inputs), None)
+
+    async def _stored_inputs(self, origin: str, coin: str, at_ms: int) -> RecordedInputs | None:
+        """The newest stored inputs at an instant; those of a verdict that still held then come first.
+
+        Callers were answered with that verdict at the time.
+        """
+        issued = await self._ledger.inputs_before(origin, coin, at_ms)
+        recorded = await self._inputs.newest(origin, coin, at_ms)
+        if issued is None or recorded is None:
+            return issued or recorded
+        held = at_ms - issued.recorded_ms < HELD_MS and issued.inputs.sources == recorded.inputs.sources
+        return issued if held or issued.recorded_ms >= recorded.recorded_ms else recorded
+
+    async def _refuse(self, origin: str, coin: str, at_ms: int, last: RecordedInputs | None) -> NoReturn:
+        firsts = [await self._inputs.since(origin), await self._ledger.since(origin, coin)]
+        since_ms = min((first for first in firsts if first is not None), default=None)
+        if last is not None:
+            hint = f"The newest one before it is from {iso(last.recorded_ms)}, more than half an hour earlier."
+        elif since_ms is not None and since_ms > at_ms:
+            hint = f"The first one is from {iso(since_ms)}."
+        else:
+            hint = "None exists before that time."
+        raise ServiceError(
+            "NOT_FOUND",
+            f"No stored inputs of {coin} cover {iso(at_ms)}. {hint}",
+            details={"recorded_since": None if since_ms is None else iso(since_ms)},
+        )
+
+
+def _answer(verdict: Verdict, record: TrackRecord | None, live: Sequence[LiveSkill] = ()) -> Answer:
+    claimed = None if record is None else claims(verdict, live)
+    signal = Signal(**structs.asdict(verdict), claims=claimed, record=record)
+    return Answer(Raw(encode(signal)), parse_iso(verdict.as_of), counted=verdict.verdict != ABSTAINED)

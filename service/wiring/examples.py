@@ -1,0 +1,32 @@
+"""Example command lines of each offer, for the API reference page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from service.clients.cli.commands import SECTIONS
+
+_OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
+    "auth.login": ("verdict login",),
+    "auth.logout": ("verdict logout",),
+    "alerts.create": ('verdict alerts add "BTC > 120000" --to https://example.org/hook',),
+    "alerts.delete": ("verdict alerts remove 3",),
+    "alerts.deliveries": ("verdict alerts deliveries",),
+    "alerts.list": ("verdict alerts list",),
+    "alerts.test": ("verdict alerts test 3",),
+    "billing.tier": ("verdict whoami",),
+    "keys.create": ("verdict keys create --mine --name laptop",),
+    "keys.list": ("verdict keys list --mine",),
+    "keys.revoke": ("verdict keys revoke --mine verdict_sk_AbCd1234",),
+    "keys.rotate": ("verdict keys rotate verdict_sk_AbCd1234 --grace 12h",),
+}
+"""Commands that do more than call one route, and so are not in the table of offers."""
+
+
+def lines() -> Mapping[str, Sequence[str]]:
+    """Offer id → complete command lines, in the order of the help."""
+    written: dict[str, list[str]] = {offer: list(typed) for offer, typed in _OF_ACCOUNTS.items()}
+    for _, commands in SECTIONS:
+        for command in commands:
+            if command.offer:
+                written.setdefault(command.offer, []).append(command.example)
+    return written

@@ -1,0 +1,157 @@
+"""Prices of many coins, now and in the past."""
+
+import pytest
+from msgspec import UNSET
+
+from service.clock import DAY_MS, HOUR_MS
+from service.errors import ServiceError
+from service.lookup.baselines import PastCloses
+from service.wire.market import Baselines, LivePrices
+from service.wire.queries import BaselinesQuery, PricesQuery
+from tests.lookup.world import LookupWorld, read, week_of_hours
+from tests.market.concluding import FAR_AHEAD_MS
+
+BACK_MS = {"b4h": 4 * HOUR_MS, "b24h": 24 * HOUR_MS, "b7d": 7 * DAY_MS}
+
+
+def prices(world: LookupWorld, symbols: str = "", *, baselines: bool = False) -> LivePrices:
+    return read(world.prices.prices(PricesQuery(symbols, 1 if baselines else 0)), LivePrices)
+
+
+def baselines(world: LookupWorld, symbols: str = "", horizons: str = "") -> Baselines:
+    return read(world.prices.baselines(BaselinesQuery(symbols, horizons)), Baselines)
+
+
+def close_before(coin: str, now_ms: int, instant_ms: int) -> float:
+    """From the bars: the close of the last one that had ended by an instant."""
+    return [bar.close for bar in week_of_hours(coin, now_ms) if bar.open_ms + HOUR_MS <= instant_ms][-1]
+
+
+@pytest.mark.promise("prices.payload")
+async def test_prices_are_keyed_by_id_with_the_largest_first(world: LookupWorld) -> None:
+    found = prices(world)
+    assert list(found.prices) == ["btc", "eth", "sol", "kpepe", "YOUNG"]
+    bitcoin = found.prices["btc"]
+    assert (bitcoin.coinId, bitcoin.symbol, bitcoin.price, bitcoin.source) == ("btc", "BTC", 100.0, "hyperliquid")
+    assert bitcoin.ts == found.ts == world.clock.now_ms()
+    assert found.prices["YOUNG"].coinId is None
+    assert (found.stale_fields, found.missing, found.baselines) == ([], UNSET, UNSET)
+
+
+@pytest.mark.promise("prices.missing")
+async def test_what_is_not_known_is_named_beside_what_is(world: LookupWorld) -> None:
+    found = prices(world, "btc, NOPE,kPEPE,1000pepe,,$SOL")
+    assert list(found.prices) == ["btc", "kpepe"]
+    assert found.missing == ["NOPE", "$SOL"]
+    assert prices(world, " ,").prices.keys() == prices(world).prices.keys()
+    with pytest.raises(ServiceError, match="NOPE") as caught:
+        prices(world, "NOPE,NADA")
+    assert caught.value.code == "UNKNOWN_SYMBOL"
+
+
+@pytest.mark.promise("prices.baselines")
+async def test_baselines_are_the_closes_of_the_bars_that_had_ended_by_then(world: LookupWorld) -> None:
+    for late_ms in (0, 1, HOUR_MS - 1, HOUR_MS, 2 * HOUR_MS - 1):
+        now_ms = world.clock.now_ms()
+        world.clock.set_wall(now_ms + late_ms)
+        for coin, key in (("BTC", "btc"), ("kPEPE", "kpepe")):
+            past = baselines(world, coin).baselines[key]
+            for name, back in BACK_MS.items():
+                assert getattr(past, name) == close_before(coin, now_ms, now_ms + late_ms - back)
+        world.clock.set_wall(now_ms)
+    both = prices(world, "BTC", baselines=True)
+    assert both.baselines == {"btc": baselines(world, "BTC").baselines["btc"]}
+
+
+@pytest.mark.promise("baselines.horizons")
+async def test_a_horizon_that_is_not_asked_for_is_absent(world: LookupWorld) -> None:
+    now_ms = world.clock.now_ms()
+    answer = world.prices.baselines(BaselinesQuery("BTC", "4h,7d"))
+    assert read(answer, Baselines).baselines["btc"].b24h is UNSET
+    assert answer.as_of_ms == now_ms
+    assert baselines(world, "BTC", "7d").baselines["btc"].b7d == close_before("BTC", now_ms, now_ms - 7 * DAY_MS)
+
+
+@pytest.mark.promise("baselines.unknown")
+async def test_a_baseline_that_is_not_known_is_null_and_named(world: LookupWorld) -> None:
+    found = baselines(world)
+    young = found.baselines["YOUNG"]
+    assert (young.b4h is None, young.b24h is None, young.b7d) == (False, False, None)
+    assert found.stale_fields == ["baselines.YOUNG.b7d"]
+    world.clock.set_wall(world.clock.now_ms() + 3 * HOUR_MS)
+    assert baselines(world, "BTC").stale_fields == ["baselines.btc.b4h", "baselines.btc.b24h", "baselines.btc.b7d"]
+
+
+async def test_a_missing_hour_is_bridged_by_the_bar_before_it_for_a_day(world: LookupWorld) -> None:
+    assert PastCloses(None, {}).before(HOUR_MS * 9, 0) is None
+    await world.database.write(
+        lambda connection: connection.execute(
+            "DELETE FROM candles WHERE venue_symbol = 'BTC' AND interval = '1h' AND open_ms >= ?",
+            (world.clock.now_ms() - 8 * HOUR_MS,),
+        )
+    )
+    await world.closes.refresh()
+    found = world.closes.now
+    expected = [bar.close for bar in week_of_hours("BTC", world.clock.now_ms())][-9]
+    assert found["BTC"].before(world.clock.now_ms(), 4 * HOUR_MS) == expected
+    assert found["BTC"].through_ms == world.clock.now_ms() - 8 * HOUR_MS
+    assert baselines(world, "BTC").baselines["btc"].b4h == expected
+    assert baselines(world, "BTC").stale_fields == ["baselines.btc.b4h"]
+    assert baselines(world, "BTC", "24h,7d").stale_fields == []
+    await world.closes.refresh()
+    assert world.closes.now is found
+
+
+async def test_closes_are_read_once_an_hour_when_all_are_there(world: LookupWorld) -> None:
+    await world.store.put_bars(
+        world.origin, "YOUNG", week_of_hours("YOUNG", world.clock.now_ms()), FAR_AHEAD_MS, interval="1h"
+    )
+    await world.closes.refresh()
+    now = world.closes.now
+    await world.database.write(lambda connection: connection.execute("DELETE FROM candles WHERE interval = '1h'"))
+    await world.closes.refresh()
+    assert world.closes.now is now
+    world.origin = "another"
+    await world.closes.refresh()
+    assert world.closes.now["BTC"].closes == {}
+
+
+@pytest.mark.promise("prices.stale")
+async def test_a_price_that_could_not_be_refreshed_is_named_and_one_too_old_is_missing(world: LookupWorld) -> None:
+    at_ms = world.clock.now_ms()
+    world.clock.set_wall(at_ms + 50_000)
+    answer = world.prices.prices(PricesQuery("BTC"))
+    assert read(answer, LivePrices).stale_fields == ["prices.btc"]
+    assert answer.as_of_ms == at_ms
+    assert read(answer, LivePrices).ts == at_ms + 50_000
+    await world.quote_one("ETH", at_ms + 11 * 60_000)
+    world.clock.set_wall(at_ms + 11 * 60_000)
+    found = prices(world, "BTC,ETH")
+    assert (list(found.prices), found.missing) == (["eth"], ["BTC"])
+    with pytest.raises(ServiceError) as caught:
+        prices(world, "BTC")
+    assert caught.value.code == "UNAVAILABLE"
+
+
+async def test_without_coins_or_bars_it_says_that_they_are_loading(empty: LookupWorld) -> None:
+    for ask in (prices, baselines):
+        with pytest.raises(ServiceError, match="not available yet"):
+            ask(empty)
+    await empty.fill()
+    with pytest.raises(ServiceError, match="Hourly bars are not available yet"):
+        baselines(empty)
+
+
+async def test_cached_answers_are_bounded(world: LookupWorld) -> None:
+    for number in range(300):
+        prices(world, f"BTC,X{number}")
+    assert len(world.prices._prices) <= 256
+
+
+async def test_the_same_query_in_the_same_second_gets_the_cached_answer(
+    world: LookupWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = prices(world, "BTC"), baselines(world, "BTC")
+    for name in ("_quote", "_look_back"):
+        monkeypatch.delattr(type(world.prices), name)
+    assert (prices(world, "BTC"), baselines(world, "BTC")) == first
