@@ -1,12 +1,13 @@
-"""Fixtures that more than one room needs."""
+"""Fixtures and rules that more than one package needs."""
 
 import asyncio
 import gc
 import sys
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,32 +17,28 @@ from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.upstream.replay.server import replay_server
 from tests.fakes.clock import FakeClock
-from tests.fakes.measuring import unmeasured
 from tests.fakes.threads import count_thread_work
 
 pytest_plugins = ["tests.soak.plugin"]
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")  # nothing is judged by how long it takes on this machine
+settings.register_profile("unhurried", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")  # same examples every time, whatever the machine's speed
 
 count_thread_work()
 
-_AT_FULL_SPEED = ("unmeasured", "real_data")
-_SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text().splitlines())
+MAY_START_PROCESSES: Final = ("process", "wall", "machine", "soak", "chain", "browser")
+_STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn"})
+_started: Final[list[str]] = []
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Measure nothing in the process that only hands out tests to others."""
-    if config.getoption("dist", "no") != "no":
-        sys.settrace(None)
+def pytest_configure() -> None:
+    """Note the start of every process, for `pytest_runtest_protocol`."""
+    sys.addaudithook(_note_start)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `slow` what `slow.txt` lists, file by file or function by function."""
-    for item in items:
-        if {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]} & _SLOW:
-            item.add_marker("slow")
+def _note_start(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _STARTS:
+        _started.append(f"{event} {arguments[0] if arguments else ''}")
 
 
 def pytest_collection_finish() -> None:
@@ -51,13 +48,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Run at full speed what is marked `unmeasured`: each line it runs through has a test that is measured.
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that has started a process and has none of the markers of those that may."""
+    result = yield
+    started = [*_started]
+    _started.clear()
+    if started and not any(map(item.get_closest_marker, MAY_START_PROCESSES)):
+        pytest.fail(f"it starts a process, so it needs the marker `process`: {started[0]}")
+    return result
 
-    So has each line that `real_data` runs through: where the recordings are missing, all the others cover everything.
-    """
-    with unmeasured() if any(map(item.get_closest_marker, _AT_FULL_SPEED)) else nullcontext():
-        return (yield)
+
+@pytest.fixture(scope="module", autouse=True)
+def _collect_garbage() -> Iterator[None]:
+    """Find what a file's tests left open while they are still to blame for it."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

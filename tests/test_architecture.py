@@ -2,14 +2,10 @@
 
 import re
 
-import pytest
-
 from service.wire.offers import OFFERS
 from tests.architecture import GENERATED, PAGE, renewed
 from tests.measures import SERVICE
 from tests.test_layers import RANKS
-
-pytestmark = pytest.mark.unmeasured
 
 
 def test_generated_tables_are_current() -> None:

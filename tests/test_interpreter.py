@@ -11,6 +11,7 @@ from service.interpreter import command_of, watch_parent
 from tests.fakes.serving import PATIENCE_S, environment
 
 
+@pytest.mark.process
 def test_another_process_runs_this_code_wherever_one_stands_and_whatever_lies_there(tmp_path: Path) -> None:
     (tmp_path / "service").mkdir()
     (tmp_path / "service" / "__init__.py").write_text("raise SystemExit('another program')")

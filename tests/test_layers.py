@@ -16,8 +16,6 @@ import pytest
 from tests import measures
 from tests.measures import SERVICE, package_of
 
-pytestmark = pytest.mark.unmeasured
-
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"base62", "errors", "clock", "units", "settings", "logs", "interpreter", "scheduler"}),
     frozenset({"wire", "present"}),
@@ -105,6 +103,7 @@ def test_every_package_has_a_rank() -> None:
     assert packages <= RANK_OF.keys()
 
 
+@pytest.mark.slow
 def test_imports_go_only_downward() -> None:
     for path in FILES:
         package = package_of(path)
@@ -251,6 +250,7 @@ def test_names_and_docstrings_use_plain_words() -> None:
         assert words.total() <= most, f"{package} may use {most} banned words, but uses {dict(words)}."
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("module", ["numpy", "jwt", "cryptography"])
 def test_a_process_starts_without_rarely_needed_libraries(module: str) -> None:
     """numpy costs 60 ms and 30 MB, which only the leading process needs; jwt and cryptography 40 ms, for sessions."""

@@ -15,7 +15,7 @@ from tests.fakes.serving import PATIENCE_S, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+pytestmark = [pytest.mark.skipif(shutil.which("make") is None, reason="no make here"), pytest.mark.process]
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ import pytest
 from tests import measures
 from tests.measures import Trace
 
-pytestmark = pytest.mark.unmeasured
-
 
 @pytest.fixture(scope="module")
 def traces() -> dict[str, Trace]:
@@ -51,6 +49,7 @@ def test_tightening_lowers_a_limit_and_drops_what_is_gone(traces: dict[str, Trac
     assert then["traced"]["counted"]["files"] < 10_000
 
 
+@pytest.mark.process
 def test_the_report_names_every_measure() -> None:
     report = measures.report()
     for name in ("lines", "median length", "public class names", "counted GET", "refused GET", "paid GET", "README"):

@@ -13,7 +13,7 @@ from service.wire.offers import OFFERS
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, serving
 from tests.routes_page import BASE, PAGE, answers, blocks, page
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving,
         yield service, service.make_key("--tier", "pro")
 
 
+@pytest.mark.process
 def test_the_page_of_routes_is_what_the_service_answers(running: tuple[Serving, str]) -> None:
     service, key = running
     written = page(service.ask("/openapi.json")[2], answers(service, key)).replace(f":{service.port}", ":8402")
@@ -36,6 +37,7 @@ def test_every_priced_get_has_a_section() -> None:
     ]
 
 
+@pytest.mark.process
 def test_every_call_of_the_page_works(running: tuple[Serving, str], tmp_path: Path) -> None:
     service, key = running
     text = PAGE.read_text().replace(BASE, f"http://127.0.0.1:{service.port}")

@@ -30,8 +30,6 @@ from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock
 from tests.soak.machine import Machine, run_machine
 
-pytestmark = pytest.mark.unmeasured
-
 T = TypeVar("T")
 
 PROCESSES = st.integers(0, 1)
@@ -275,6 +273,7 @@ def hold(folder: Path, seed: int, histories: int) -> int:
     return run_machine(Accesses, seed, histories)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("keys.rotate", "revocation.several", "revocation.streams")
 def test_whoever_is_admitted_is_whom_the_model_admits(tmp_path: Path, seed: int) -> None:
     assert hold(tmp_path, seed, 5) > 0

@@ -18,6 +18,8 @@ from service.wire.access import CreatedKey, Ended, Login, NewKey, RotateKey, Ses
 from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import START_MS, FakeClock
 
+pytestmark = pytest.mark.slow
+
 NOW = "2025-07-25T12:00:00.000Z"
 
 

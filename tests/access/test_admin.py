@@ -151,6 +151,7 @@ async def test_proving_a_wallet_lifts_the_credentials_in_use(access: Access, adm
     assert await tier_of(access, made.key) == ("pro", "wallet", None)
 
 
+@pytest.mark.slow
 async def test_beyond_a_thousand_ended_keys_are_left_out_of_the_list_first(admin: AccessAdmin, db: Database) -> None:
     made = await admin.create_key("living")
     await db.write(

@@ -114,6 +114,7 @@ async def test_of_a_hundred_calls_of_one_device_at_once_exactly_one_is_given_the
     assert await states(db) == [(1, 3, 0)]
 
 
+@pytest.mark.process
 @pytest.mark.promise("question.device-once")
 async def test_of_two_processes_one_gives_a_device_its_question(db: Database) -> None:
     async with asyncio.timeout(PATIENCE_S):
@@ -216,6 +217,7 @@ async def after_restart(path: Path, clock: FakeClock) -> tuple[list[tuple[int, i
         return await states(db), await devices(db)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("question.device-once")
 @pytest.mark.parametrize(
     ("steps", "state", "entered"), [("reserve", 2, 0), ("reserve commit", 2, 0), ("reserve commit deliver", 1, 1)]

@@ -46,6 +46,7 @@ async def sign_in(access: Access, number: int, clock: FakeClock, network: bytes 
     return caller.free
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signin.free-accounts")
 async def test_of_200_new_wallets_over_two_processes_exactly_5_have_free_questions(
     access: Access, second: Access, clock: FakeClock, db: Database

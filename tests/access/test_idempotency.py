@@ -207,6 +207,7 @@ async def test_a_key_given_back_just_before_it_is_looked_at_is_taken_at_once(
     await claim(meter)
 
 
+@pytest.mark.process
 async def test_of_two_processes_one_makes_the_answer_and_both_give_it(db: Database) -> None:
     async with asyncio.timeout(REAL_S):
         processes = [await start("repeat", db.path, "10") for _ in range(2)]

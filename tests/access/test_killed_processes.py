@@ -12,7 +12,7 @@ from service.storage.database import Database, open_database
 from service.storage.response_store import unpack
 from tests.access.test_meter_processes import PATIENCE_S, counted, kill, read_answers, start
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 
 async def kills(path: Path, way: str, rounds: int) -> list[tuple[set[int], set[int]]]:

@@ -19,6 +19,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.lost_commits import TAKEN, cut_at_commit
 from tests.fakes.postgres import postgres_dsn
 
+pytestmark = pytest.mark.process
+
 FREE = 10
 
 

@@ -30,8 +30,6 @@ from service.wire.access import Tier
 from tests.fakes.clock import START_MS, FakeClock
 from tests.soak.machine import Machine, run_machine
 
-pytestmark = pytest.mark.unmeasured
-
 T = TypeVar("T")
 
 PROCESSES = st.integers(0, 1)
@@ -304,6 +302,7 @@ def hold(folder: Path, seed: int, histories: int) -> int:
     return run_machine(Meters, seed, histories)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("meter.once", "meter.lease", "meter.clock-back", "meter.processes")
 def test_what_is_counted_is_what_was_granted_whatever_happens(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int

@@ -16,7 +16,7 @@ from service.storage.database import Database, open_database
 from service.storage.journal import folder_beside
 from tests.fakes.clock import FakeClock
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60

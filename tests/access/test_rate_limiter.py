@@ -50,6 +50,7 @@ def test_wall_time_set_back_or_forward_changes_nothing() -> None:
 steps = st.lists(st.tuples(st.integers(0, 3_000), st.sampled_from("ab")), max_size=200)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(steps, st.sampled_from([60, 600, 1_000]), st.integers(1, 20))
 def test_it_grants_what_an_exact_leaky_bucket_grants(calls: list[tuple[int, str]], per_minute: int, burst: int) -> None:

@@ -102,14 +102,14 @@ def ours(text: str) -> SignInMessage | None:
         return None
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(messages())
 def test_every_message_is_read_as_siwe_reads_it(text: str) -> None:
     assert parse_sign_in_message(text) == oracle(text)
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(messages(), st.data())
 def test_nothing_is_read_that_the_grammar_does_not_know(text: str, data: st.DataObject) -> None:

@@ -102,7 +102,7 @@ def test_in_a_coin_without_bars_nothing_has_a_price() -> None:
     assert np.isnan([prices[:, 1] for prices in made]).all()
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_four_ratios_miss_the_hourly_range_less_than_the_usual_guess_does() -> None:
     ours, usual = [], []

@@ -107,7 +107,7 @@ def test_velocity_is_the_change_of_net_over_five_days() -> None:
 
 
 @pytest.mark.promise("crossing.definition")
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_breadth_and_crossings_of_the_recordings_equal_those_made_of_ta_lib_states() -> None:
     market = MarketAnalytics(history())

@@ -72,6 +72,7 @@ def test_without_the_other_coin_nothing_is_said() -> None:
     assert np.isnan(correlations(nothing, 1)).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(closes, closes), min_size=LEAST, max_size=120))
 def test_it_never_leaves_the_scale_and_is_never_nan(pairs: list[tuple[float, float]]) -> None:
     value = correlation(*(dict(enumerate(series)) for series in zip(*pairs, strict=True)))

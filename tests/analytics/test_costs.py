@@ -37,7 +37,7 @@ def test_the_published_table_is_the_one_that_is_charged() -> None:
     assert f"{FEE_BPS:g} basis points" in TEXT
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_measurements_behind_the_table_are_those_of_the_recordings() -> None:
     tape = tape_of(recorded())
@@ -91,6 +91,7 @@ def test_other_costs_can_be_asked_for() -> None:
     assert fill_costs(trading(1.0), 2.0, ((0.0, 3.0),)).tolist() == [[0.0005]]
 
 
+@pytest.mark.slow
 @given(tapes(), st.integers(1, 169))
 def test_what_a_fill_costs_does_not_depend_on_what_comes_after_its_decision(tape: MarketTape, rows: int) -> None:
     assert np.array_equal(fill_costs(tape)[:rows], fill_costs(tape.until(rows)))
@@ -101,7 +102,7 @@ def test_what_a_fill_costs_does_not_depend_on_what_comes_after_its_decision(tape
     "history",
     [
         pytest.param(bundled, id="bundled"),
-        pytest.param(recorded, id="recorded", marks=[pytest.mark.real_data, needs_recordings]),
+        pytest.param(recorded, id="recorded", marks=[pytest.mark.recorded, needs_recordings]),
     ],
 )
 def test_the_costs_of_every_coin_and_day_are_those_of_plain_arithmetic(history: Callable[[], History]) -> None:

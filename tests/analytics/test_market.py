@@ -48,6 +48,7 @@ def told(market: MarketAnalytics) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(markets(), st.integers(130, 259))
 def test_days_that_come_later_change_nothing_that_was_said(history: History, stop: int) -> None:
@@ -64,6 +65,7 @@ def test_days_that_come_later_change_nothing_that_was_said(history: History, sto
     assert sorted(cut.signals(0)) == sorted(said_by_then)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(markets())
 def test_what_is_told_is_plain_and_finite(history: History) -> None:
@@ -257,7 +259,7 @@ def test_a_coin_opposes_bitcoin_when_its_trend_is_the_opposite(trend: str, expec
 # --- the recordings -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_inputs() -> None:
     market = MarketAnalytics(history())
@@ -277,7 +279,7 @@ def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_input
     assert json.dumps(told(market), allow_nan=False)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_recorded_market_is_risk_off_whenever_bitcoin_and_most_coins_have_fallen_for_three_days() -> None:
     market = MarketAnalytics(history())
@@ -294,7 +296,7 @@ def test_the_recorded_market_is_risk_off_whenever_bitcoin_and_most_coins_have_fa
         assert next(run.regime for run in runs if run.since_ms <= at(day) <= run.through_ms) == "risk-off"
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same() -> None:
     runs = MarketAnalytics(history()).regimes()
@@ -309,7 +311,7 @@ def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same(
         assert 0.1 < days[regime] / days.total() < 0.7
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_no_recorded_position_stands_longer_against_its_coins_trend_in_dollars_than_a_change_takes() -> None:
     market = MarketAnalytics(history())
@@ -322,7 +324,7 @@ def test_no_recorded_position_stands_longer_against_its_coins_trend_in_dollars_t
         assert (1 if position.direction == "long" else -1) in newest, position
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_standings_are_those_of_plain_arithmetic() -> None:
     market = MarketAnalytics(history())

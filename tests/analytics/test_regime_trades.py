@@ -141,6 +141,7 @@ def changed(history: History, day: int) -> History:
     return {coin: [told(row) for row in rows] for coin, rows in history.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("regime.trades-point-in-time")
 @settings(max_examples=20, deadline=None)
 @given(markets(), st.integers(130, 255))
@@ -163,7 +164,7 @@ def told(found: RegimeTrades, before: int) -> dict[str, list[Trade]]:
     "read",
     [
         pytest.param(reference_bars.bundled, id="bundled"),
-        pytest.param(reference_bars.recorded, id="recorded", marks=[pytest.mark.real_data, needs_recordings]),
+        pytest.param(reference_bars.recorded, id="recorded", marks=[pytest.mark.recorded, needs_recordings]),
     ],
 )
 def test_the_trades_of_every_coin_are_those_of_plain_arithmetic(read: Callable[[], reference_bars.History]) -> None:
@@ -193,7 +194,7 @@ def test_the_trades_of_every_coin_are_those_of_plain_arithmetic(read: Callable[[
     assert pending == {(one.coin, one.day + 1) for one in books.signals if one.price is None}
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_figures_of_the_decision_and_the_documentation_are_those_of_the_recordings() -> None:
     history = reference_bars.recorded()

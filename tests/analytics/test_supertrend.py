@@ -89,6 +89,7 @@ def test_any_series_gives_what_ta_lib_gives(chart: Chart) -> None:
     np.testing.assert_array_equal(ours.direction[:, 0], direction)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(herds(), st.data())
 def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: st.DataObject) -> None:
@@ -107,6 +108,7 @@ def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> No
         assert_same(alone, said_at(together, slice(None), slice(column, column + 1)))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(herds(), st.data())
 def test_only_the_first_series_may_be_shown(chart: Chart, data: st.DataObject) -> None:
@@ -155,7 +157,7 @@ def test_without_bars_nothing_is_said() -> None:
     assert supertrend(chart_of([[]])).direction.shape == (0, 1)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_every_bar_of_every_recorded_coin_equals_ta_lib() -> None:
     chart = chart_of(list(history().values()))
@@ -169,7 +171,7 @@ def test_every_bar_of_every_recorded_coin_equals_ta_lib() -> None:
     assert chart.close.shape[1] == 116
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_coins_equal_talipp_once_its_other_seed_has_faded() -> None:
     compared = 0
@@ -189,7 +191,7 @@ def test_recorded_coins_equal_talipp_once_its_other_seed_has_faded() -> None:
     assert compared > 3000
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None:
     published = oracle("supertrend.standard.json")
@@ -205,7 +207,7 @@ def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None
             assert (direction == 1) == (row["lowerBand"] is not None)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_true_ranges_are_the_published_ones() -> None:
     chart = chart_of([oracle_quotes()])

@@ -121,6 +121,7 @@ def test_any_history_gives_what_the_independent_computation_gives(history: Histo
             assert ours.btc_correlation == (None if correlation is None else pytest.approx(correlation, abs=1e-9))
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(histories(most=60))
 def test_the_states_published_day_by_day_are_those_recomputed_later(history: History) -> None:
@@ -139,7 +140,7 @@ def test_the_states_published_day_by_day_are_those_recomputed_later(history: His
 
 
 @pytest.mark.promise("risk.trends")
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_every_recorded_coin_equals_the_independent_computation() -> None:
     assessed = assess(history(), list(history()))

@@ -61,7 +61,7 @@ def test_later_values_change_no_rank(values: list[float], data: st.DataObject) -
     assert whole[:stop].tobytes() == cut.tobytes()
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_volatility_equals_the_standard_librarys() -> None:
     prices = [row[4] for row in history()["BTC"]]

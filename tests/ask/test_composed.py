@@ -8,6 +8,8 @@ import pytest
 from service.ask.describe import describe
 from tests.ask.composed import Read, compose, examine, report
 
+pytestmark = pytest.mark.slow
+
 COUNT = 1_500
 RIGHT = 0.995
 WRONG = 0.003

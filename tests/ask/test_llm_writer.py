@@ -84,6 +84,7 @@ async def test_a_text_is_bound_and_what_it_used_is_counted(fake: Model, database
     assert fake.asked[0]["max_tokens"] == TOKENS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "said", "counted"),
     [
@@ -221,6 +222,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.process
 @pytest.mark.promise("question.model")
 async def test_two_processes_share_one_budget(database: Database) -> None:
     async def start() -> asyncio.subprocess.Process:

@@ -9,6 +9,7 @@ STEP = 2
 """Which questions are changed here; `make eval` changes all of them, which takes twice as long."""
 
 
+@pytest.mark.slow
 @pytest.mark.promise("question.words-accounted", "question.honest")
 @pytest.mark.parametrize("bank", BANKS)
 def test_a_constraint_that_is_inserted_removed_or_replaced_changes_what_is_understood(bank: str) -> None:

@@ -42,7 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.unmeasured)
             item.add_marker(pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason=f"no {CHROMIUM} here"))
             item.add_marker(pytest.mark.skipif(not AXE.exists(), reason="no npm here to bring axe-core"))
 

@@ -114,6 +114,7 @@ def changed(part: str, **fields: object) -> bytes:
 SCRYPT = {"n": 2, "r": 8, "p": 1, "dklen": 32, "salt": "00"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [

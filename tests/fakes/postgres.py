@@ -30,8 +30,8 @@ from tests.fakes.serving import free_port
 T = TypeVar("T")
 
 Kind = Literal["sqlite", "postgres"]
-STORES: Final[tuple[Kind, ...]] = ("sqlite", "postgres")
-"""What a store's tests are run on."""
+STORES: Final = ("sqlite", pytest.param("postgres", marks=pytest.mark.process))
+"""Parameters of tests that run on each kind of store."""
 
 _NOBODY: Final = 65_534
 LOCKED: Final = "locked"

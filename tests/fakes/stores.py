@@ -15,8 +15,8 @@ from service.storage.database import Database
 
 _FOLDER: Final = "tmp_path"
 _TEST: Final = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
-_SERVER: Final = pytest.param("postgres", marks=pytest.mark.unmeasured)
-_SERVER_AT_LEISURE: Final = pytest.param("postgres", marks=[pytest.mark.unmeasured, pytest.mark.soak])
+_SERVER: Final = pytest.param("postgres", marks=pytest.mark.process)
+_SERVER_AT_LEISURE: Final = pytest.param("postgres", marks=[pytest.mark.process, pytest.mark.soak])
 
 
 class _Server:

@@ -4,8 +4,6 @@ import pytest
 
 from tests.fakes.printer import generic, printed, table
 
-pytestmark = pytest.mark.unmeasured
-
 NOW_MS = 1_795_376_884_000
 """2026-11-22T19:48:04Z."""
 

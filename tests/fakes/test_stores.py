@@ -8,8 +8,6 @@ import pytest
 
 from tests.fakes.stores import on_both
 
-pytestmark = pytest.mark.unmeasured
-
 
 def test_a_name_that_no_test_of_the_room_has_is_refused() -> None:
     metafunc: Any = SimpleNamespace(module=sys.modules[__name__], fixturenames=[])

@@ -8,8 +8,6 @@ from service.http.fast_path import FastRequest
 from service.http.protocol import VerdictProtocol
 from tests.fuzz.targets import heads
 
-pytestmark = pytest.mark.unmeasured
-
 
 def test_heads_that_are_searched_are_heard_again() -> None:
     heard: list[bytes] = []

@@ -7,8 +7,6 @@ import pytest
 from tests.fuzz.target import FOUND, Target
 from tests.fuzz.targets.watched import WATCHED
 
-pytestmark = pytest.mark.unmeasured
-
 TARGETS: tuple[Target, ...] = tuple(
     target for room in WATCHED for target in import_module(f"tests.fuzz.targets.{room}").TARGETS
 )

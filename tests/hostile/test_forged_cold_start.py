@@ -19,6 +19,7 @@ async def _round(world: World) -> None:
     await world.do("quotes", "history", "recheck", "conclude", "follow")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("plausibility.no-forged-value-is-fresh")
 @pytest.mark.parametrize(("forgery", "second_up"), CASES)
 async def test_a_cold_start_serves_nothing_forged(cold: OpenWorld, forgery: Forgery, *, second_up: bool) -> None:

@@ -54,6 +54,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("plausibility.no-forged-value-is-fresh")
 @pytest.mark.parametrize(("scene", "forgery"), CASES)
 async def test_no_forged_value_is_served_as_fresh_and_honest_ones_come_back(

@@ -187,6 +187,7 @@ async def expect_complete(world: World) -> None:
         assert gaps == 0, coin
 
 
+@pytest.mark.slow
 @pytest.mark.promise("plausibility.bars", "plausibility.no-forged-value-is-fresh")
 @pytest.mark.parametrize(
     ("forgery", "kind"),
@@ -206,6 +207,7 @@ async def test_no_forged_bar_is_stored_and_honest_ones_are_once_they_come(
     await expect_complete(world)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("plausibility.payments", "plausibility.no-forged-value-is-fresh")
 @pytest.mark.parametrize("change", PAYMENTS.values(), ids=PAYMENTS)
 async def test_no_forged_payment_is_stored_and_honest_ones_are_once_they_come(

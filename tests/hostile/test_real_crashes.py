@@ -15,7 +15,7 @@ from tests.hostile.market import COINS_USED, ONLY_FIRST, PriceOf, recorded_price
 from tests.hostile.world import FRAME_S, World
 from tests.market.recordings import DATA, candles, needs_recordings, size_of
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 WITH_TWO_S = 30.0
 WITH_ONE_S = 180.0

@@ -143,6 +143,7 @@ async def test_a_stop_in_the_moment_a_connection_is_opened_closes_it(turns: int)
             assert peer.recv(1) == b""
 
 
+@pytest.mark.process
 @pytest.mark.promise("connections.idle")
 async def test_connections_whose_tls_handshake_never_ends_are_counted_and_replaced(tls: Tls) -> None:
     async with accepting(context=tls.server) as wire:
@@ -158,6 +159,7 @@ async def test_connections_whose_tls_handshake_never_ends_are_counted_and_replac
         writer.transport.abort()
 
 
+@pytest.mark.process
 async def test_a_failed_handshake_frees_its_place_and_a_stop_gives_up_those_under_way(tls: Tls) -> None:
     async with accepting(context=tls.server) as wire:
         peer = await wire.connect()
@@ -171,6 +173,7 @@ async def test_a_failed_handshake_frees_its_place_and_a_stop_gives_up_those_unde
         assert await silent.closed() == b""
 
 
+@pytest.mark.process
 async def test_over_tls_a_connection_too_many_is_closed_without_a_word(tls: Tls) -> None:
     async with accepting(most=-PROBES, context=tls.server) as wire:
         peer = await wire.connect()

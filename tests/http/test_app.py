@@ -268,6 +268,7 @@ async def test_head_on_a_stream_has_headers_only(tmp_path: Path) -> None:
         assert await stage.used() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "symbol",
     [

@@ -51,6 +51,7 @@ def reads(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.promise("auth.neighbour")
 @pytest.mark.parametrize("kind", ["malformed", "unknown"])
 @pytest.mark.parametrize("cached", [True, False])

@@ -44,6 +44,7 @@ async def test_a_device_that_has_had_its_answer_is_refused_for_ever(tmp_path: Pa
         assert (await question(stage, body=body_of(deviceId="device-0002"))).status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.promise("question.anonymous-403")
 @pytest.mark.parametrize(
     "body",
@@ -178,6 +179,7 @@ async def test_while_a_device_is_answered_its_other_calls_are_told_so(tmp_path: 
 # So many a network.
 
 
+@pytest.mark.slow
 @pytest.mark.promise("question.device-cap")
 async def test_the_devices_of_a_network_have_twenty_questions_a_day(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:

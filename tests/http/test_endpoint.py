@@ -224,6 +224,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 """A body that holds U+0000 is refused: no text is meant by it."""
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,

@@ -24,6 +24,7 @@ async def sign_in(stage: Stage, number: int, address: str) -> Reply:
     return reply
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signin.free-accounts")
 @pytest.mark.parametrize(
     ("network", "other"), [("203.0.113.{}", "203.0.114.9"), ("2001:db8:0:11{:02x}::1", "2001:db8:0:1200::1")]

@@ -43,6 +43,7 @@ async def test_keys_and_sessions_enter_whatever_the_case_of_the_scheme(tmp_path:
             assert (reply.status, reply.json["data"]["kind"]) == (200, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("auth.malformed-401", "errors.www-authenticate")
 @pytest.mark.parametrize(
     "value",

@@ -114,6 +114,7 @@ async def test_two_keys_are_400(tmp_path: Path) -> None:
             assert (await conversation.head())["status"] == 400
 
 
+@pytest.mark.slow
 async def test_an_answer_is_given_again_for_a_day(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         token = await stage.key()
@@ -179,6 +180,7 @@ async def test_whoever_waits_too_long_for_the_first_is_409_and_may_come_again(tm
 # What is not kept.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoilt", "status"),
     [
@@ -210,6 +212,7 @@ async def test_a_mistake_of_the_caller_gives_the_key_back(tmp_path: Path) -> Non
         assert (await keyed(stage, token)).status == 200
 
 
+@pytest.mark.slow
 async def test_a_spent_caller_gets_its_challenge_with_a_key_as_without_and_the_key_back(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         token = await stage.key()

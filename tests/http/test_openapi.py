@@ -139,6 +139,7 @@ def test_security_follows_the_gate(spec: Any, offer: Offer) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.keyless-documents")
 @pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
 def test_where_payment_needs_no_account_the_token_of_a_priced_route_is_optional(offer: Offer) -> None:

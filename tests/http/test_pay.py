@@ -235,6 +235,7 @@ async def test_the_same_payment_waits_for_the_request_it_came_with_first_but_not
 # What costs nothing.
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.failed-run-free")
 @pytest.mark.parametrize("path", [RISK, SLOW])
 @pytest.mark.parametrize(("symbol", "status"), [("NOWHERE", 404), ("DOWN", 502), ("BROKEN", 500), ("UNSURE", 200)])
@@ -273,6 +274,7 @@ async def test_two_payments_are_a_bad_request(tmp_path: Path) -> None:
         assert (stage.desk.calls, await states(stage)) == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["", "e30=", "not base64", "W10=", "bnVsbA=="])
 @pytest.mark.parametrize("name", ["payment-signature", "x-payment"])
 async def test_what_is_no_payment_is_a_bad_request_and_no_question(tmp_path: Path, name: str, value: str) -> None:

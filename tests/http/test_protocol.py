@@ -382,6 +382,7 @@ async def test_a_body_after_the_end_of_an_answer_is_a_failure_of_the_application
     assert "outside of a response" in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_large_answer_reaches_a_slow_reader_whole() -> None:
     piece = b"x" * 300_000
 
@@ -421,6 +422,7 @@ async def test_a_failure_while_a_request_waits_for_its_task_is_logged_with_its_t
     assert caplog.records[0].exc_info is not None
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here to make a certificate with")
 async def test_https_is_served_and_refuses_as_plain_http_does(tmp_path: Path) -> None:
     cert, secret = tmp_path / "cert.pem", tmp_path / "key.pem"

@@ -175,6 +175,7 @@ async def test_a_reader_whose_network_is_gone_is_given_up_a_minute_after_it_was_
         peer.close()
 
 
+@pytest.mark.slow
 async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it() -> None:
     front = Front()
     async with served(front) as wire:
@@ -256,6 +257,7 @@ async def test_a_reader_that_takes_nothing_costs_the_others_nothing() -> None:
             peer.close()
 
 
+@pytest.mark.process
 async def test_a_stream_over_tls_goes_on_and_parts_with_a_reader_that_takes_nothing(tls: Tls) -> None:
     front = Front()
     async with served(front, tls=tls.server, stall_s=SOON * 3, linger_s=SOON) as wire:

@@ -304,6 +304,7 @@ REFUSED: Mapping[str, tuple[int, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.promise("question.body-exact", "question.bounds", "question.messages", "question.personas")
 @pytest.mark.promise("question.failure")
 @pytest.mark.parametrize("what", REFUSED)

@@ -99,6 +99,7 @@ async def test_the_signature_is_good_for_a_minute_before_and_after_its_time(stag
     assert (await read(stage, receipt, late)).status == 404, "the time is signed too"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.keyless-receipts")
 @pytest.mark.parametrize(
     ("name", "value"),

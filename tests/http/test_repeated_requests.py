@@ -125,6 +125,7 @@ async def test_the_request_rate_counts_heads_that_are_known(tmp_path: Path) -> N
         peer.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "head",
     [

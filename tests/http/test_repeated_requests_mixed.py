@@ -65,6 +65,7 @@ async def converse(stage: Stage) -> list[object]:
     return [*heard, await stage.used(), dict(stage.app.answers)]
 
 
+@pytest.mark.slow
 async def test_heads_that_are_known_are_answered_as_if_they_were_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -211,6 +211,7 @@ async def test_what_there_is_not_is_404_before_anything_is_counted(stage: Stage)
     assert await stage.used() == []
 
 
+@pytest.mark.slow
 @pytest.mark.promise("watch.parameters")
 @pytest.mark.parametrize(
     ("query", "parameter"),

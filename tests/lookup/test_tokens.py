@@ -115,7 +115,7 @@ async def test_answers_without_coins_or_total_are_not_kept(kept: Kept) -> None:
     assert [document.current.value for document in kept.documents] == [None, None]
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_totals_decode() -> None:
     row = OVERVIEW.decode(sample("GetGlobalData.txt")).data
@@ -124,7 +124,7 @@ def test_recorded_totals_decode() -> None:
     assert max(row.market_cap_percentage, key=lambda ticker: row.market_cap_percentage[ticker]) == "btc"
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_contracts_decode() -> None:
     token, coin = PLATFORMS.decode(sample("GetAssets.txt"))

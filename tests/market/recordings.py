@@ -1,4 +1,4 @@
-"""The real recordings beside the repository, for tests marked `real_data`."""
+"""The real recordings beside the repository, for tests marked `recorded`."""
 
 import gzip
 import json

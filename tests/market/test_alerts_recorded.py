@@ -16,7 +16,7 @@ from tests.market.recordings import candles, coins, funding, needs_recordings
 from tests.market.watching import ORIGIN, Watching
 from tests.market.zones import expected_events
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 INSTANTS = [1_753_446_600_000, 1_733_027_400_000]
 """2025-07-25T12:30:00Z and, with nothing hourly recorded but funding, 2024-12-01T04:30:00Z."""

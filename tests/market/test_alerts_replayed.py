@@ -72,6 +72,7 @@ async def fetch(watching: Watching, source: Hyperliquid) -> None:
     watching.market.show(await watching.store.snapshot())
 
 
+@pytest.mark.slow
 @pytest.mark.promise("alerts.payload", "historical.payload")
 async def test_a_frozen_recording_gives_the_same_bytes_for_ever(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()

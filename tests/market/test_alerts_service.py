@@ -56,6 +56,7 @@ async def test_events_come_newest_first_with_their_number(watching: Watching) ->
     assert {event.asset for event in said.events} == {"BTC", "ETH", "PEPE"}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("alerts.parameters")
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 8, 9, 200])
 async def test_pages_hold_every_event_once_whatever_their_size(watching: Watching, limit: int) -> None:

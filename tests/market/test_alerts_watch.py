@@ -79,6 +79,7 @@ def test_payments_that_are_told_twice_count_once() -> None:
     assert len(watch._ranked) == len(once)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(walks)
 def test_every_change_equals_an_independent_machine(walk: list[float]) -> None:
@@ -86,6 +87,7 @@ def test_every_change_equals_an_independent_machine(walk: list[float]) -> None:
     assert [(c.at_ms, c.before, c.after, c.apr, c.percentile) for c in found] == list(expected_changes(paid(walk)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(walks, st.integers(0, 30))
 def test_nothing_later_enters_what_was_found(walk: list[float], less: int) -> None:
@@ -94,6 +96,7 @@ def test_nothing_later_enters_what_was_found(walk: list[float], less: int) -> No
     assert changes(shorter) == [change for change in changes(walk) if change.at_ms < end_ms]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(walks, st.integers(0, WEEK + 40))
 def test_stopping_and_starting_again_with_the_zone_changes_nothing(walk: list[float], at: int) -> None:

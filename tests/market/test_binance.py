@@ -48,7 +48,7 @@ def source(session: UpstreamSession, clock: FakeClock) -> Binance:
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.parametrize(
     ("sample", "decoder", "is_list"),
     [
@@ -66,7 +66,7 @@ def test_recorded_samples_are_read(sample: str, decoder: msgspec.json.Decoder[ob
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 def test_a_recorded_bar_is_read_field_by_field() -> None:
     text = (DATA / "wire" / "binance-net" / "GetKlines.txt").read_text().split("\n", 3)[3]
     (row,) = binance.KLINES.decode(text.encode())

@@ -76,6 +76,7 @@ async def test_velocity_is_the_change_of_the_net_share_a_day_over_five_days(told
     assert read(told.breadth.health(1), MarketHealth).velocity == pytest.approx((net[0] - net[1]) / 5, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("health.extreme")
 @pytest.mark.parametrize(
     ("counts", "extremes"),

@@ -35,7 +35,7 @@ def few(gecko: Gecko, *symbols: str) -> None:
     gecko.view = {symbol: gecko.view[symbol] for symbol in symbols}
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 async def test_every_coin_of_the_venue_is_told_from_those_that_share_its_ticker(gecko: Gecko) -> None:
     few_asked = gecko.view
     await gecko.refresh.round()
@@ -127,8 +127,8 @@ async def test_members_are_kept_that_have_tickers_of_the_venue(gecko: Gecko) -> 
     assert members["layer-1"].read_ms == START_MS
 
 
+@pytest.mark.slow
 @pytest.mark.promise("coingecko.first-fill")
-@pytest.mark.unmeasured
 async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: FakeClock, database: Database) -> None:
     times: list[float] = []
     paths: list[str] = []
@@ -255,6 +255,7 @@ def answer_of(status: int, body: bytes = b'{"error":"no"}', **headers: str) -> w
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [answer(500, b"down"), html, not_a_number, reset, answer(404, b"{}")])
 async def test_a_failing_coingecko_leaves_the_last_good_values_and_says_how_it_failed(
     gecko: Gecko, fault: Fault

@@ -128,6 +128,7 @@ async def test_leaders_and_laggards_never_overlap(
     assert (info.leaders, info.laggards) == (leaders, laggards)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("category.exact-name", "errors.unknown-category")
 @pytest.mark.parametrize("name", ["dogs", "Dog", " Dogs", "Dogs ", "DOGS", "", "x" * 300, "\x00", "🐕"])
 async def test_a_name_that_is_not_exact_is_unknown_with_the_closest_names(stage: Stage, name: str) -> None:

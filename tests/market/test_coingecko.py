@@ -32,7 +32,7 @@ def sample(name: str) -> bytes:
     return (SAMPLES / name).read_text().split("\n", 3)[3].encode()
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_coins_decode() -> None:
     (bitcoin,) = MARKETS.decode(sample("GetMarkets.txt"))
@@ -41,7 +41,7 @@ def test_recorded_coins_decode() -> None:
     assert bitcoin.last_updated == "2024-04-07T16:49:31.736Z"
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_recorded_categories_decode() -> None:
     (category,) = CATEGORIES.decode(sample("GetMarketDataCategories.txt"))
@@ -50,7 +50,7 @@ def test_recorded_categories_decode() -> None:
     assert (category.market_cap, category.volume_24h) == (2061406861196.14, 61146432400.1739)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_a_recorded_chart_decodes() -> None:
     chart = CHART.decode(sample("GetMarketChart.txt"))
@@ -58,7 +58,7 @@ def test_a_recorded_chart_decodes() -> None:
     assert list(chart.total_volumes[-1]) == [1711983682000, 30137418199.6431]
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 async def test_the_adapter_reads_every_recorded_answer_over_the_wire(gecko: Gecko) -> None:
     recorded: dict[str, Callable[[], Awaitable[object]]] = {

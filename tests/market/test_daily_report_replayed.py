@@ -26,8 +26,6 @@ from tests.analytics import independent
 from tests.market.concluding import Leader, read
 from tests.market.parts import Standby
 
-pytestmark = pytest.mark.unmeasured
-
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "upstream"
 
 
@@ -70,6 +68,7 @@ def answers(leader: Leader) -> list[Answer]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("health.payload", "crossing.payload", "regime.active")
 async def test_a_frozen_recording_is_concluded_to_the_same_bytes_and_to_independent_counts(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()

@@ -18,6 +18,7 @@ async def drift(parts: Parts, factor: float, times: int) -> None:
         await rounds(parts, 15)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("plausibility.slow-drift")
 @pytest.mark.parametrize("factor", [1.01, 0.99])
 async def test_a_slow_drift_away_from_the_second_venue_is_held_back(parts: Parts, factor: float) -> None:

@@ -121,6 +121,7 @@ async def test_quotes_are_refreshed_every_fifteen_seconds(
             await until(lambda later=later: desk.risk("BTC").as_of_ms == START_MS + later * 15 * SECOND_MS)  # type: ignore[misc]
 
 
+@pytest.mark.slow
 async def test_after_midnight_the_new_bars_come_by_themselves(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:
@@ -175,6 +176,7 @@ async def test_a_follower_that_comes_to_lead_fetches(
         await until(lambda: is_complete(desk))
 
 
+@pytest.mark.slow
 async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_anew(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:
@@ -251,6 +253,7 @@ async def test_only_the_process_that_leads_opens_the_socket(
         await until(lambda: len(listed.sockets) == 1)
 
 
+@pytest.mark.slow
 async def test_readiness_tells_how_far_the_series_by_the_hour_are(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:
@@ -286,6 +289,7 @@ async def test_a_closed_room_leaves_no_task_behind(
     assert left == set()
 
 
+@pytest.mark.process
 def test_a_process_that_only_answers_does_not_load_numpy() -> None:
     loaded = "import sys, service.market.factory; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, timeout=60, check=False).returncode == 0

@@ -93,6 +93,7 @@ async def house(venue: Venue, database: Database, clock: FakeClock) -> AsyncIter
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.promise("risk.stale-limit", "time.as-of-honest", "errors.upstream-timeout-null")
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_quotes_that_fail_leave_the_last_ones_named_stale_until_they_come_again(house: House, fault: str) -> None:
@@ -109,6 +110,7 @@ async def test_quotes_that_fail_leave_the_last_ones_named_stale_until_they_come_
     assert said(house.market.coins, "SOL").price == 101.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_bars_that_fail_leave_the_trends_of_the_last_day_until_they_come(house: House, fault: str) -> None:
     before = said(house.market.coins, "SOL")
@@ -125,6 +127,7 @@ async def test_bars_that_fail_leave_the_trends_of_the_last_day_until_they_come(h
     assert said(house.market.coins, "SOL")._stale_fields == ["sentiment_stance"]
 
 
+@pytest.mark.slow
 async def test_with_a_third_of_all_requests_lost_prices_stay_fresh_and_history_becomes_complete(
     venue: Venue, database: Database, clock: FakeClock
 ) -> None:
@@ -145,6 +148,7 @@ async def test_with_a_third_of_all_requests_lost_prices_stay_fresh_and_history_b
             assert said(coins, "SOL").price == 100.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [QUOTES, BARS])
 async def test_nothing_is_asked_before_the_time_that_a_429_named(house: House, kind: str) -> None:
     house.fail(kind, too_many("60"))

@@ -37,6 +37,7 @@ async def spend(budget: MonthlyCalls) -> tuple[int, UpstreamError]:
     raise AssertionError
 
 
+@pytest.mark.slow
 @pytest.mark.promise("coingecko.month")
 async def test_a_month_of_calls_is_spread_and_never_overspent_also_over_restarts(
     database: Database,

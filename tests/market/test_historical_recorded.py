@@ -22,7 +22,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.loading import series_loading
 from tests.market.recordings import candles, funding, needs_recordings
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 NOW_MS = 1_753_446_600_000
 """2025-07-25T12:30:00Z."""

@@ -70,21 +70,21 @@ def recorded_body(name: str) -> str:
     return text[re.search(r"^[\[{]", text, re.MULTILINE).start() :]  # type: ignore[union-attr]
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_recorded_sample_decodes(name: str) -> None:
     assert DECODERS[name](recorded_body(name))
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_every_recorded_sample_is_read_or_says_why_not() -> None:
     samples = {str(path.relative_to(RECORDED)) for path in RECORDED.glob("hyperliquid*/*")}
     assert samples == DECODERS.keys() | NOT_READ.keys()
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_a_real_frame_gives_the_numbers_that_stand_in_it() -> None:
     body = recorded_body("hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json")
@@ -98,7 +98,7 @@ def test_a_real_frame_gives_the_numbers_that_stand_in_it() -> None:
         assert [c.prev_day_px for c in ours] == [float(c["prevDayPx"]) for c in theirs[dex]]
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 async def test_a_real_frame_is_read_over_the_universe_it_belongs_to(parts: Parts) -> None:
     data = json.loads(recorded_body("hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json"))["data"]

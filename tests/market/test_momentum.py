@@ -218,6 +218,7 @@ async def test_a_rate_that_rounds_to_nothing_is_zero_and_not_minus_zero(payroll:
 rates = st.sampled_from([-0.0001, -0.00002, 0.0, 0.0000125, 0.00003]) | st.floats(-0.01, 0.01)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(rates, st.integers(1, 9)), min_size=24, max_size=400))
 async def test_whatever_was_paid_the_store_adds_up_what_exact_fractions_do(paid: list[tuple[float, int]]) -> None:
@@ -233,7 +234,7 @@ async def test_whatever_was_paid_the_store_adds_up_what_exact_fractions_do(paid:
             assert agree(await payroll.momentum("BTC"), reckon(rows))
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 async def test_the_momentum_of_recorded_funding_equals_an_independent_computation(payroll: Payroll) -> None:
     paid = {coin: rows for coin in coins() if len(rows := payments(coin, START_MS)[-60 * 24 :]) > 24}

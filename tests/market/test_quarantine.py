@@ -122,6 +122,7 @@ async def test_a_real_crash_is_accepted_in_the_same_round_when_two_venues_agree(
     assert reasons(parts) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quarantine.recovery-one")
 @pytest.mark.parametrize("factor", [0.6, 1.5, 3.9, 0.26])
 async def test_a_level_that_only_one_venue_reports_is_accepted_within_three_minutes(
@@ -147,6 +148,7 @@ async def test_a_market_wide_crash_that_one_venue_reports_is_accepted_within_thr
     assert (parts.risk("C7").price, stale(parts, "C7")) == (PRICES["C7"] * 0.7, False)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quarantine.magnitude")
 @pytest.mark.parametrize("price", [10.0, 4.1, 0.2, 1e99, 1e-99])
 async def test_an_impossible_level_is_never_accepted_from_one_venue(parts: Parts, price: float) -> None:
@@ -181,6 +183,7 @@ async def test_the_second_venue_is_asked_less_often_about_what_it_does_not_clear
     assert parts.fallback.confirmations - asked == 4
 
 
+@pytest.mark.slow
 async def test_a_level_between_right_values_begins_again(parts: Parts) -> None:
     await begin(parts)
     for _ in range(20):
@@ -219,6 +222,7 @@ async def test_two_swapped_coins_of_similar_price_are_never_each_other(parts: Pa
     assert reasons(parts) == {RejectReason.ROW_OF_ANOTHER}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quarantine.rows")
 @pytest.mark.parametrize("second", [False, True])
 async def test_a_shifted_table_is_held_back_whole_polled_and_pushed(parts: Parts, *, second: bool) -> None:
@@ -275,6 +279,7 @@ async def test_an_answer_that_calls_nearly_all_coins_delisted_is_a_failure(parts
     assert reasons(parts) == {RejectReason.COINS_DELISTED}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quarantine.delisting")
 async def test_flags_of_nearly_all_coins_count_once_they_have_lasted_for_an_hour(parts: Parts) -> None:
     await begin(parts)
@@ -304,6 +309,7 @@ async def test_a_coin_that_is_missing_ages_and_stays_listed(parts: Parts) -> Non
     assert not stale(parts, "C8")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quarantine.funding")
 @pytest.mark.parametrize(("rate", "for_ever"), [("5.0", True), ("-0.041", True), ("0.002", False)])
 async def test_funding_beyond_what_can_be_is_held_back_alone(parts: Parts, rate: str, *, for_ever: bool) -> None:

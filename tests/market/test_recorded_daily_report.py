@@ -27,7 +27,7 @@ from tests.market.concluding import Leader, Reader, read
 from tests.market.recordings import coins, history, needs_recordings
 from tests.walkforward import reference_bars
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 ORIGIN = "recorded"
 LAST_DAY = 20_294

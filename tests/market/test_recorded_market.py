@@ -15,7 +15,7 @@ from tests.market.parts import Parts
 from tests.market.recordings import candles, coins, funding, history, needs_recordings, price_of_one
 from tests.market.venue import Venue, context
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 
 def instant(text: str) -> int:

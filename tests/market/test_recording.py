@@ -98,6 +98,7 @@ async def in_bulk(database: Database, replay: Replay, clock: FakeClock) -> dict[
     return await tables(database)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("start.bulk-history")
 @pytest.mark.parametrize("into_the_day_ms", [BEFORE_MS, 0, 3_000, HOUR_MS + 4_999, HOUR_MS + 5_000])
 async def test_what_is_loaded_in_bulk_is_what_the_adapter_reads_bar_by_bar(
@@ -114,6 +115,7 @@ async def test_what_is_loaded_in_bulk_is_what_the_adapter_reads_bar_by_bar(
     assert len(found["payments"]) > 2_000 * len(COINS) - 2_000
 
 
+@pytest.mark.slow
 async def test_what_another_process_has_prepared_is_what_the_adapter_reads_and_is_not_decoded_again(
     tmp_path: Path, clock: FakeClock
 ) -> None:

@@ -31,6 +31,7 @@ def told(history: dict[str, list[Row]], through: int = DAYS - 1) -> DailyReport:
     )
 
 
+@pytest.mark.slow
 def test_the_order_of_the_coins_changes_nothing() -> None:
     """A coin listed while the service runs has the last column, after a restart it has another."""
     history = bars()
@@ -40,6 +41,7 @@ def test_the_order_of_the_coins_changes_nothing() -> None:
         assert told(dict(reversed(history.items())), day) == told(history, day)
 
 
+@pytest.mark.slow
 def test_every_turn_of_a_regime_is_a_signal_the_end_of_a_position_too() -> None:
     history = bars()
     confidence = [{row.symbol: row.regime for row in told(history, day).confidence} for day in range(200, DAYS)]

@@ -292,6 +292,7 @@ async def test_a_forged_hour_is_not_stored(parts: Parts) -> None:
     assert len((await parts.store.closed_bars(["BTC"], "1h"))["BTC"]) == 51
 
 
+@pytest.mark.slow
 @pytest.mark.promise("plausibility.payments")
 async def test_a_forged_payment_is_not_stored_and_a_strange_one_after_an_hour(parts: Parts) -> None:
     now = START_MS // HOUR_MS
@@ -318,8 +319,7 @@ async def test_a_forged_payment_is_not_stored_and_a_strange_one_after_an_hour(pa
     assert asked > 50
 
 
-@pytest.mark.unmeasured
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_no_recorded_history_is_held_back_and_shifted_days_are() -> None:
     held = shifted = total = 0
@@ -341,8 +341,7 @@ def test_no_recorded_history_is_held_back_and_shifted_days_are() -> None:
     assert shifted >= total * 0.95
 
 
-@pytest.mark.unmeasured
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_one_recorded_payment_in_a_thousand_waits_for_an_hour() -> None:
     held = total = 0

@@ -19,8 +19,6 @@ from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import Parts
 from tests.market.venue import Venue, candle, context, hour, payment
 
-pytestmark = pytest.mark.unmeasured
-
 PUBLISHED = 1_200
 MIDNIGHT_MS = (START_MS // DAY_MS + 1) * DAY_MS
 COINS = ("BTC", "ETH", *(f"C{number}" for number in range(228)))
@@ -126,6 +124,7 @@ async def day(venue: Venue, database: Database, clock: Moving) -> Day:
     return Day(parts, session, clock)
 
 
+@pytest.mark.slow
 async def test_a_day_of_the_market_stays_within_the_venues_budget(day: Day) -> None:
     parts, clock = day.parts, day.clock
     began_ms = clock.now_ms()

@@ -40,6 +40,7 @@ async def later(gecko: Gecko, seconds: float = REFRESH_S) -> GeckoCoin:
     return known_coins(gecko.documents.coins.current)["BTC"]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quarantine.worth")
 @pytest.mark.parametrize(
     ("price", "cap", "volume", "is_held"),

@@ -7,8 +7,6 @@ import pytest
 from tests.mutants.__main__ import interval
 from tests.mutants.mutations import make, mutants_of
 
-pytestmark = pytest.mark.unmeasured
-
 
 def changed(folder: Path, body: str) -> list[str]:
     module = folder / "module.py"

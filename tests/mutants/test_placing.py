@@ -12,8 +12,6 @@ import pytest
 from tests.mutants.mutations import Mutant, make, mutants_of
 from tests.mutants.placing import NotMadeError, living, place
 
-pytestmark = pytest.mark.unmeasured
-
 TEXT = """
 from functools import cache
 

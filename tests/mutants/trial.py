@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -83,7 +83,6 @@ class Trials:
             suppress_health_check=[*hypothesis.HealthCheck],
         )
         hypothesis.settings.load_profile("mutants")
-        pytest.MonkeyPatch().setattr("tests.conftest.unmeasured", nullcontext)  # for it is measured what a test reaches
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A test that fails ends its mutant."""

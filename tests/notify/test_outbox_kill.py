@@ -18,7 +18,7 @@ from service.storage.database import open_database
 from tests.notify.outbox_process import KEY, event
 from tests.upstream.conftest import listening
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.soak, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600), pytest.mark.process]
 
 ROOT = Path(__file__).resolve().parents[2]
 EVENTS = 10_000

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Verdict
 
@@ -37,6 +39,7 @@ def test_a_server_is_copied_by_its_own_tools(verdict: Verdict, tmp_path: Path) -
     assert "hidden" not in refused.err
 
 
+@pytest.mark.process
 def test_commands_act_on_the_server_that_is_set(verdict: Verdict, tmp_path: Path) -> None:
     with postgres_dsn() as address:
         made = verdict("keys", "create", "--name", "first", "--json", store=address).json

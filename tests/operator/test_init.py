@@ -23,6 +23,7 @@ def lose(database: Path) -> None:
             file.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("start.lost-store")
 @pytest.mark.parametrize(
     "command",
@@ -40,6 +41,7 @@ def test_a_lost_store_is_refused_with_the_remedy(verdict: Verdict, used: Path, c
     assert "verdict init --new-store" in told.err
 
 
+@pytest.mark.process
 @pytest.mark.promise("start.lost-store")
 @pytest.mark.parametrize("arguments", [[], ["--first-key"], ["--workers", "2"]], ids=["one", "make run", "workers"])
 def test_a_start_on_an_empty_file_in_a_used_folder_is_refused(used: Path, arguments: list[str]) -> None:
@@ -103,6 +105,7 @@ def test_a_folder_whose_files_cannot_be_moved_is_refused(
     assert "cannot be moved (Permission denied)" in told.err
 
 
+@pytest.mark.process
 def test_a_server_is_made_anew_for_a_folder_that_was_used(verdict: Verdict, data_dir: Path) -> None:
     (data_dir / "verdict.db-runs").mkdir(parents=True)
     with postgres_dsn(fresh=True) as address:

@@ -19,6 +19,7 @@ def test_an_interrupt_ends_a_command_without_a_traceback(verdict: Verdict, monke
     assert verdict("usage") == (130, "", "")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("before", "changes"), [("__main__.main()", 0), ("None", 2)])
 def test_numpy_changes_no_environment_variable_in_a_process_that_runs_a_command(before: str, changes: int) -> None:
     """It is imported on a thread, where a change would race with every getenv(3) of the process."""
@@ -36,6 +37,7 @@ def test_numpy_changes_no_environment_variable_in_a_process_that_runs_a_command(
     assert done.returncode == changes
 
 
+@pytest.mark.process
 def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None:
     assert run_verdict("keys", "create", "--name", "a", data_dir=str(tmp_path)).returncode == 0
     reading, writing = os.pipe()
@@ -53,6 +55,7 @@ def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.process
 def test_a_name_that_the_terminal_cannot_show_is_shown_by_its_code(tmp_path: Path) -> None:
     made = run_verdict("keys", "create", "--name", "Zoë 🚀", data_dir=str(tmp_path))
     assert made.returncode == 0

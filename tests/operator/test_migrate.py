@@ -25,6 +25,8 @@ from service.storage.store import open_snapshot
 from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Verdict
 
+pytestmark = pytest.mark.process
+
 CALLS = 3
 EPISODE = (
     "INSERT INTO transcript_episodes (episode, origin, source, key, title, url, published_ms, links, told_by) VALUES "

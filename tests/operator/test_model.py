@@ -49,6 +49,7 @@ def test_a_model_that_writes_is_sound(looked: Any, running: Model, usage: Any, s
     assert running.headers[-1]["authorization"] == f"Bearer {KEY}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -18,6 +18,8 @@ from service.storage.postgres.status import ServerStatus
 from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Told, Verdict
 
+pytestmark = pytest.mark.process
+
 ALL = [
     "secrets",
     "PostgreSQL",

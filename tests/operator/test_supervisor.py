@@ -14,6 +14,8 @@ from service.clock import SystemClock
 from service.operator import supervisor as supervising
 from service.operator.supervisor import STAND_DOWN, Supervisor
 
+pytestmark = pytest.mark.process
+
 OBEDIENT = """
 import os, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

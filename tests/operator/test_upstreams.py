@@ -99,6 +99,7 @@ def test_with_no_name_resolved_each_row_says_that(verdict: Verdict, monkeypatch:
     assert {(row["stage"], row["said"]) for row in rows_of(told).values()} == {("dns", "DNS lookup failed")}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("doctor.upstreams")
 @pytest.mark.parametrize(
     ("fault", "stage", "status", "said", "remedy"),
@@ -198,6 +199,7 @@ def test_a_node_that_wants_contracts_named_is_a_warning(verdict: Verdict, replay
     assert "VERDICT_WALLETS_RPC" in row["remedy"]
 
 
+@pytest.mark.slow
 def test_a_feed_that_hangs_breaks_off_or_refuses_is_told(
     verdict: Verdict, replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

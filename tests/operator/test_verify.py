@@ -216,6 +216,7 @@ def test_a_file_that_a_windows_shell_wrote_is_read(verified: Verify) -> None:
     assert verified(json.dumps(ANSWER).encode("utf-16")).code == 0
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the fixture keeps nothing between examples
 @given(
     saved=st.binary()

@@ -77,6 +77,7 @@ def test_with_fixtures_the_recordings_wallets_are_listed(verdict: Verdict) -> No
     assert verdict("wallets", "list", "--json").json["wallets"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [

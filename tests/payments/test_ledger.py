@@ -321,6 +321,7 @@ async def test_what_a_dead_process_was_settling_is_due_at_once_and_what_a_living
     await shop.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "said"),
     [

@@ -31,8 +31,6 @@ from tests.payments.shop import ANSWER, Shop, purchase
 from tests.payments.signing import PRICE, payment
 from tests.soak.machine import Machine, run_machine
 
-pytestmark = pytest.mark.unmeasured
-
 T = TypeVar("T")
 
 PROCESSES = st.integers(0, 1)
@@ -340,6 +338,7 @@ def hold(folder: Path, seed: int, histories: int) -> int:
     return run_machine(Payments, seed, histories)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.settled-after-run", "pay.reconciled", "pay.replay", "pay.unknown-503")
 def test_money_moved_is_receipts_is_usage_whatever_happens(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int

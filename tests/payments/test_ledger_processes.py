@@ -12,13 +12,12 @@ from service.payments.audit import audit_payments
 from tests.fakes.clock import FakeClock
 from tests.payments.shop import TRANSACTION, Shop
 
-pytestmark = pytest.mark.unmeasured
-
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
 RACES = 20
 
 
+@pytest.mark.process
 @pytest.mark.promise("pay.claimed")
 async def test_two_processes_that_race_for_twenty_payments_get_each_once(tmp_path: Path) -> None:
     path = tmp_path / "verdict.db"

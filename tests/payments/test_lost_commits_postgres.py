@@ -21,6 +21,8 @@ from tests.payments.scripted import Scripted
 from tests.payments.signing import PAYEE, SEPOLIA
 from tests.payments.test_checkout import OURS, Shop
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def it(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:

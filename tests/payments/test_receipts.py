@@ -118,6 +118,7 @@ async def test_a_list_is_of_the_callers_own_and_newest_first(database: Database,
     assert (await desk.page(9, 50, None)).receipts == []
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     settled=st.lists(st.integers(0, 3), max_size=12),

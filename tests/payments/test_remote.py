@@ -411,6 +411,7 @@ _FIELDS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(_FIELDS | st.recursive(st.none() | st.booleans() | st.text(), st.lists), st.integers(100, 599))
 def test_whatever_is_answered_money_is_taken_for_moved_or_not_only_on_a_full_answer(answer: Any, status: int) -> None:
     outcome = judged(answer, status)

@@ -28,7 +28,7 @@ RISK = "/api/cli/coin/risk/BTC"
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600), pytest.mark.process]
 
 
 @contextmanager

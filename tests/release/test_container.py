@@ -13,8 +13,6 @@ TEXT = FILE.read_text().replace("\\\n", " ")
 LINES = [line.split(None, 1) for line in TEXT.splitlines() if line and not line.startswith("#")]
 STEPS = [(str(word), str(rest)) for word, rest in LINES]
 
-pytestmark = pytest.mark.unmeasured
-
 
 def test_nothing_in_the_container_runs_as_root_and_nothing_is_fetched_into_it() -> None:
     words = [word for word, _ in STEPS]
@@ -30,6 +28,7 @@ def test_each_of_its_commands_is_a_list_so_that_signals_reach_the_service_and_no
             assert all(isinstance(part, str) for part in json.loads(rest)), rest
 
 
+@pytest.mark.process
 def test_its_look_after_the_service_tells_one_that_answers_from_one_that_is_gone(tmp_path: Path) -> None:
     found = re.search(r"CMD (\[.*\])", dict(STEPS)["HEALTHCHECK"])
     assert found

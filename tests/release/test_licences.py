@@ -8,8 +8,6 @@ import pytest
 
 from release import licences
 
-pytestmark = pytest.mark.unmeasured
-
 
 def wheel(folder: Path, *lines: str, name: str = "some") -> Distribution:
     (folder / "METADATA").write_text("\n".join(["Metadata-Version: 2.4", f"Name: {name}", "Version: 1", *lines, ""]))

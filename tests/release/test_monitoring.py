@@ -17,9 +17,8 @@ ALERTS = (RELEASE / "monitoring" / "alerts.yml").read_text()
 DASHBOARD = json.loads((RELEASE / "monitoring" / "dashboard.json").read_text())
 COMPOSE = (RELEASE / "compose.yaml").read_text()
 
-pytestmark = pytest.mark.unmeasured
 
-
+@pytest.mark.process
 def test_alerts_and_dashboard_ask_for_metrics_that_the_service_has(tmp_path: Path) -> None:
     expressions = re.findall(r"expr: (.+)", ALERTS)
     expressions += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
@@ -54,6 +53,7 @@ def test_prometheus_asks_the_port_that_compose_opens() -> None:
     assert port == re.findall(r'"verdict:(\d+)"', (RELEASE / "monitoring" / "prometheus.yml").read_text())
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_backup_runs_each_night() -> None:
     calendar = re.findall(r"OnCalendar=(.+)", (RELEASE / "verdict-backup.timer").read_text())

@@ -12,9 +12,8 @@ RELEASE = Path(__file__).parents[2] / "release"
 UNIT = RELEASE / "verdict.service"
 OPERATOR = RELEASE / "verdict-operator"
 
-pytestmark = pytest.mark.unmeasured
 
-
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
 def test_systemd_finds_little_that_the_service_is_exposed_by() -> None:
     told = subprocess.run(
@@ -49,6 +48,7 @@ def test_an_operators_commands_run_as_the_service_does_and_leave_its_folders_as_
     assert f'{unit["ExecStart"].removesuffix(" serve")} "$@"' in text
 
 
+@pytest.mark.process
 def test_what_is_asked_of_the_operators_script_reaches_systemd_word_by_word(tmp_path: Path) -> None:
     stand_in = tmp_path / "systemd-run"
     stand_in.write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\nexit 3\n')

@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.skipif(
         shutil.which("strace") is None or shutil.which("systemd-analyze") is None, reason="no strace or no systemd here"
     ),
+    pytest.mark.process,
 ]
 
 

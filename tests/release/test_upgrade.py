@@ -89,6 +89,7 @@ def stop_under(traffic: Traffic, running: Serving) -> int:
     return traffic.end()
 
 
+@pytest.mark.process
 def test_an_upgrade_under_traffic_loses_no_call_and_the_copy_made_before_it_brings_the_former_version_back(
     former: list[str], present: list[str], tmp_path: Path
 ) -> None:

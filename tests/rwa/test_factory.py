@@ -118,6 +118,7 @@ def known(desk: RwaService) -> bool:
     return history == {"known": len(XYZ), "total": len(XYZ)} and answers(desk, "AAPL")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("start.ready")
 async def test_bars_are_read_and_prices_confirmed_as_soon_as_the_listing_has_come(stand: Stand) -> None:
     async with stand.open() as desk, asyncio.timeout(20):
@@ -153,6 +154,7 @@ async def test_every_asset_of_the_dex_answers_and_no_wrapper_does(stand: Stand) 
             assert not answers(desk, wrapper)
 
 
+@pytest.mark.slow
 async def test_a_restart_and_a_follower_answer_from_the_store_alone(stand: Stand) -> None:
     async with stand.open() as desk:
         await stand.until(lambda: known(desk))
@@ -166,6 +168,7 @@ async def test_a_restart_and_a_follower_answer_from_the_store_alone(stand: Stand
     assert stand.asked[asked:] == []
 
 
+@pytest.mark.slow
 @pytest.mark.promise("risk.fall-back-venue")
 @pytest.mark.parametrize(
     "fault",
@@ -205,6 +208,7 @@ async def test_while_hyperliquid_fails_binance_stands_in_and_the_rest_is_named(
         await stand.until(lambda: told(desk, "AAPL").venue == "hyperliquid")
 
 
+@pytest.mark.slow
 async def test_when_both_fail_the_last_values_are_named_and_then_gone(stand: Stand) -> None:
     async with stand.open() as desk:
         await stand.until(lambda: answers(desk, "AAPL"))
@@ -220,7 +224,7 @@ async def test_when_both_fail_the_last_values_are_named_and_then_gone(stand: Sta
         assert desk.assets(None, 1).as_of_ms is not None
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 async def test_the_recorded_day_turns_without_a_wrong_word(stand: Stand) -> None:
     """At midnight the replay's history moves by a day: all of it is fetched anew, none of it mixed."""
     async with stand.open() as desk:

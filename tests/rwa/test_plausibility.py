@@ -374,6 +374,7 @@ async def test_a_cold_start_on_forged_prices_accepts_none_of_them(listed: Parts)
     assert set(prices(listed).values()) == {None}
 
 
+@pytest.mark.slow
 async def test_an_asset_without_bars_is_accepted_within_three_minutes_once_bars_were_asked_for(listed: Parts) -> None:
     listed.dex.candles["xyz:A1"] = []
     await listed.listing.round()

@@ -15,7 +15,7 @@ from tests.fakes.clock import FakeClock
 from tests.market.recordings import DATA, needs_recordings
 from tests.rwa.parts import Parts
 
-pytestmark = [pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 ASSETS = {
     "AAPL": "stocks",

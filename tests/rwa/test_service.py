@@ -45,6 +45,7 @@ async def test_an_asset_is_found_by_ticker_with_or_without_its_dex_in_any_case(p
     assert parts.desk.symbol(spelling).as_of_ms == START_MS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "candidates"),
     [

@@ -98,6 +98,7 @@ async def test_a_story_that_is_known_is_not_scored_again(room: Room) -> None:
     assert await room.store.read("test", 0) == first
 
 
+@pytest.mark.slow
 @each_fault
 async def test_a_feed_that_fails_leaves_the_other(room: Room, fault: Fault) -> None:
     room.press.publish("cointelegraph", "Solana soars")
@@ -107,6 +108,7 @@ async def test_a_feed_that_fails_leaves_the_other(room: Room, fault: Fault) -> N
     assert room.drawer.current.failure is None
 
 
+@pytest.mark.slow
 @each_fault
 @pytest.mark.promise("category.sentiment-as-of")
 async def test_when_all_feeds_fail_the_last_conclusions_stay_and_are_stale(room: Room, fault: Fault) -> None:

@@ -19,8 +19,6 @@ from service.wire.offers import OFFERS
 from tests.clients.cli.commanding import typed
 from tests.fakes.serving import serving, wait_until
 
-pytestmark = pytest.mark.unmeasured
-
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "alerts.md").read_text()
 
 
@@ -56,6 +54,7 @@ def receiver() -> Iterator[tuple[str, list[Received]]]:
         server.server_close()
 
 
+@pytest.mark.process
 @pytest.mark.promise("notify.commands", "notify.signed", "notify.delivery")
 def test_the_example_goes_as_the_page_shows_it(tmp_path: Path, receiver: tuple[str, list[Received]]) -> None:
     url, heard = receiver

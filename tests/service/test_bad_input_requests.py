@@ -9,7 +9,7 @@ import pytest
 from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, name_of, posting
 from tests.service.schema_hooks import post
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 LOGIN = "/api/auth/login"
 KEYS = "/api/keys"

@@ -18,7 +18,7 @@ from tests.fakes.serving import wait_until
 from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, check_envelope, name_of, posting
 from tests.service.schema_hooks import post, sign_in
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 KEYS = "/api/keys"
 TIER = "/api/cli/billing/tier"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, name_of, posting
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 LOGIN = "/api/auth/login"
 JSON = "Content-Type: application/json"

@@ -22,7 +22,7 @@ from tests.fakes.handful import COINS
 from tests.service.indoors import Indoors, Kept, indoors, is_complete
 from tests.upstream.faults import answer
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 ALL_COINS, ALL_CATEGORIES = 230, 700
 """What the venue lists, and what CoinGecko files it under, of the order of."""

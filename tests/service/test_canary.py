@@ -13,7 +13,7 @@ from tests.clients.signin.keys import PASSWORD, write_keystore
 from tests.payments.signing import PAYEE
 from tests.service.canaries import find_none, parrot, search
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 OPERATOR = "0x" + "c0ffee" * 10 + "c0fe"
 

@@ -15,8 +15,6 @@ from tests.fakes.serving import serving
 from tests.payments.signing import PAYEE
 from tests.service.canaries import FailingParrot, Said, find_none, parrot
 
-pytestmark = pytest.mark.unmeasured
-
 TOKEN = "verdict_sk_0123456789CanaryCanaryCanary01234567"
 NOWHERE = "http://127.0.0.1:1"
 BTC = ("coin", "risk", "BTC")
@@ -84,6 +82,7 @@ def test_what_a_command_holds_is_told_nobody_where_its_service_fails(
     find_none(hidden(TOKEN), everything(verdict, stranger, keystore, TOKEN))
 
 
+@pytest.mark.process
 @pytest.mark.soak
 def test_what_a_command_holds_is_told_nobody(verdict: Verdict, keystore: str, tmp_path: Path) -> None:
     with serving(tmp_path / "data", pay_to=PAYEE) as service:

@@ -13,7 +13,7 @@ from tests.fakes.postgres import LOCKED, Server, locked_database, own_server, po
 from tests.fakes.serving import Serving, environment, run_verdict, wait_until
 from tests.service.canaries import RISK, Said, fetch, find_none, search
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 PASSWORD = "store-Canary-7Tf3qLw9ZxR2"
 HIDDEN = {"password": PASSWORD, "half of it": PASSWORD.partition("-")[2]}

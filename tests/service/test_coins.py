@@ -8,7 +8,7 @@ from fixtures.coins import COINS
 from service.market.symbols import canonical
 from tests.service.asking import Whole, category_names, escaped
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 SHARED = ("price", "funding_apr", "trend_daily", "trend_weekly", "sentiment_stance", "btc_correlation")
 

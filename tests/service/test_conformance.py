@@ -20,8 +20,6 @@ from tests.service.indoors import RISK, Kept, until
 from tests.service.selling import Selling, outcome_of, payer_of, read, selling
 from tests.upstream import faults
 
-pytestmark = pytest.mark.unmeasured
-
 WALKFORWARD = "/api/cli/walkforward"
 HISTORICAL = "/api/cli/coin/historical/BTC"
 ALTERED: Sequence[dict[str, Any]] = (
@@ -203,6 +201,7 @@ async def test_r18_a_pending_settlement_is_named_and_served_once_it_is_final(kep
         assert {each["payment"] for each in named} == {reply.headers["x-receipt-id"] for reply in final}
 
 
+@pytest.mark.slow
 async def test_r18_a_settlement_nobody_answered_is_finished_without_the_payer(kept: Kept, tmp_path: Path) -> None:
     async with selling(kept, tmp_path) as shop:
         payment = await shop.signed()

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.calls import call_at_once
 from tests.fakes.serving import Serving, serving
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 RISK = "/api/cli/coin/risk/BTC"
 FAST = {"rate_per_minute": "1000000", "rate_burst": "1000000"}

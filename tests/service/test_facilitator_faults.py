@@ -22,7 +22,6 @@ from tests.upstream import faults
 
 PATIENCE_S = 60.0
 
-pytestmark = pytest.mark.unmeasured
 
 TRANSACTION: Final = "0x" + "ab" * 32
 GOOD: Final = {"success": True, "transaction": TRANSACTION, "network": SEPOLIA}
@@ -82,6 +81,7 @@ async def until_nothing_is_open(shop: Selling) -> None:
             await shop.house.clock.advance(20)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.unknown-503", "errors.payment-pending", "pay.replay", "pay.remote", "pay.chain-endpoint")
 @pytest.mark.usefixtures("_impatience")
 async def test_whatever_a_facilitator_does_wrong_every_payment_ends_as_the_chain_says(
@@ -157,6 +157,7 @@ async def test_a_payer_without_money_is_told_so_before_the_work_and_may_sign_aga
         assert await shop.books() == [("delivered", 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.verify-first")
 @pytest.mark.usefixtures("_impatience")
 @pytest.mark.parametrize("name", ["drops the connection", "HTML 502", "not JSON", "empty", "a redirect", "hangs"])
@@ -175,6 +176,7 @@ async def test_a_facilitator_that_cannot_verify_is_503_and_nothing_is_claimed(
         assert (await shop.ask(payment=payment)).status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.reports-checked", "pay.false-report-stops")
 async def test_a_facilitator_that_lies_about_success_is_found_out_within_a_minute_and_stopped(
     kept: Kept, tmp_path: Path, caplog: pytest.LogCaptureFixture

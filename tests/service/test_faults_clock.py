@@ -11,7 +11,7 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, midnight_after
 from tests.fakes.clock import START_MS, FakeClock
 from tests.service.indoors import Indoors, Kept, indoors
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 MIDNIGHT_MS = midnight_after(START_MS)
 EVENING_MS = MIDNIGHT_MS - MINUTE_MS

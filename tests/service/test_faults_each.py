@@ -16,7 +16,7 @@ from service.clock import HOUR_MS
 from tests.service.indoors import EVERYTHING, RISK, Answer, Indoors, Kept
 from tests.upstream.faults import FAULTS, reset, too_many
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 LARGEST_GROWTH_KB = 64 * 1024
 AAPL = "/api/cli/rwa/symbol/AAPL"

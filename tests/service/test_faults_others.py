@@ -10,7 +10,7 @@ from service.clock import HOUR_MS, MINUTE_MS
 from tests.service.indoors import EVERYTHING, RISK, Indoors, Kept
 from tests.upstream.faults import answer
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 DOWN = answer(503, b"down for maintenance")
 MEMES, MOOD_OF_MEMES = "/api/cli/category/info/Meme", "/api/cli/category/sentiment/Meme"

@@ -19,7 +19,7 @@ from tests.fakes.calls import call_until_it_dies
 from tests.fakes.serving import Serving, ended, live_at, run_verdict, serving, wait_until
 from tests.service.attack import RISK, UNBOUNDED
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 TIER = "/api/cli/billing/tier"
 STOP_S = 10.0

@@ -10,7 +10,7 @@ from service.clock import MINUTE_MS, midnight_after, parse_iso
 from tests.service.indoors import EVERYTHING, RISK, SIGNAL, Doors, Indoors, Kept
 from tests.upstream.faults import answer, hang, reset
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 HYPERLIQUID = ("hyperliquid", "feed")
 DOWN = answer(503, b"token=hunter2 the engine is down")

@@ -13,8 +13,6 @@ from tests.fakes.clock import FakeClock
 from tests.service.indoors import EVERYTHING, RISK, Doors, Indoors, Kept, indoors, until
 from tests.upstream.faults import Fault, answer, cut_short, hang, html, not_a_number, redirect, reset, too_many
 
-pytestmark = pytest.mark.unmeasured
-
 SECRETS = (
     b'{"api_key":"hunter2hunter2"}',
     b"Authorization: Bearer abc.def.ghi",
@@ -63,6 +61,7 @@ async def recover(house: Indoors, key: str) -> Reply:
     return reply
 
 
+@pytest.mark.slow
 @pytest.mark.promise("time.as-of-honest", "risk.stale-limit", "errors.upstream-502", "errors.upstream-details")
 async def test_while_the_venue_fails_ages_grow_fields_are_named_stale_and_at_last_it_is_502(house: Indoors) -> None:
     key = await house.make_key("pro")
@@ -95,6 +94,7 @@ async def test_while_the_venue_fails_ages_grow_fields_are_named_stale_and_at_las
     assert again.json["meta"]["data_age_seconds"] <= 60
 
 
+@pytest.mark.slow
 @pytest.mark.promise("errors.upstream-timeout-null", "errors.upstream-502")
 @pytest.mark.parametrize(
     ("fault", "code", "status"),
@@ -121,6 +121,7 @@ async def test_each_way_to_fail_is_told_by_its_status_and_costs_nothing(
     assert (await recover(house, key)).headers["ratelimit"] == '"questions";r=9'
 
 
+@pytest.mark.slow
 @pytest.mark.promise("errors.upstream-redacted")
 async def test_what_the_venue_says_is_repeated_without_its_secrets(house: Indoors) -> None:
     key = await house.make_key("pro")
@@ -134,6 +135,7 @@ async def test_what_the_venue_says_is_repeated_without_its_secrets(house: Indoor
         assert part.decode() not in body
 
 
+@pytest.mark.slow
 async def test_venues_that_hang_keep_nobody_waiting(house: Indoors) -> None:
     key = await house.make_key("pro")
     await house.lose(*VENUES, fault=hang)
@@ -144,6 +146,7 @@ async def test_venues_that_hang_keep_nobody_waiting(house: Indoors) -> None:
     assert {reply.status for reply in replies} == {200}
 
 
+@pytest.mark.slow
 async def test_a_thousand_misses_on_one_symbol_ask_the_venue_nothing(house: Indoors) -> None:
     key = await house.make_key("pro")
     before = len(house.faults.requests)
@@ -152,6 +155,7 @@ async def test_a_thousand_misses_on_one_symbol_ask_the_venue_nothing(house: Indo
     assert len(house.faults.requests) == before
 
 
+@pytest.mark.slow
 async def test_what_does_not_exist_asks_nobody_and_costs_nothing(house: Indoors) -> None:
     key, before = await house.make_key(), len(house.faults.requests)
     for missed in MISSED:
@@ -162,6 +166,7 @@ async def test_what_does_not_exist_asks_nobody_and_costs_nothing(house: Indoors)
     assert (await house.ask(key=key)).headers["ratelimit"] == '"questions";r=9'
 
 
+@pytest.mark.slow
 async def test_a_thousand_calls_before_the_first_answer_of_the_venue_ask_it_once(kept: Kept, tmp_path: Path) -> None:
     doors = Doors()
     doors.next = hang
@@ -180,6 +185,7 @@ async def test_a_thousand_calls_before_the_first_answer_of_the_venue_ask_it_once
         assert (await house.ask("/api/cli/billing/tier", key=key)).json["data"]["tier"] == "pro"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("fixtures.header", "run.source")
 async def test_the_source_of_the_data_is_said_live_or_fixtures(kept: Kept, house: Indoors, tmp_path: Path) -> None:
     assert (await house.ask(key=kept.key)).headers["x-data-source"] == "live"

@@ -17,7 +17,7 @@ from tests.service.verdicts import SYMBOLS, select
 from tests.service.watching import following
 from tests.upstream.faults import reset
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 _HONEST = "X-Honest"
 _FORGED_RATE = 0.5

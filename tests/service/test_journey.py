@@ -16,6 +16,8 @@ from service.__main__ import run
 from service.access.quota import STARTER
 from tests.fakes.serving import PATIENCE_S, Serving, serving
 
+pytestmark = pytest.mark.process
+
 WALLET = Account.from_key(b"\x5a" * 32)
 PASSWORD = "correct horse battery staple"
 PAYEE = "0x2222222222222222222222222222222222222222"

@@ -20,7 +20,7 @@ import pytest
 from tests.fakes.calls import call_until_it_dies
 from tests.fakes.serving import run_verdict, serving
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 RISK = "/api/cli/coin/risk/BTC"
 FAST = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}

@@ -17,8 +17,6 @@ from tests.fakes.serving import PATIENCE_S
 from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete
 from tests.upstream.faults import drip, hang
 
-pytestmark = pytest.mark.unmeasured
-
 _ASKED_EVERY_S = 0.01
 MOST_THREADS = 6
 """Of the loop's own pool, which grows when many of them are wanted at once and is kept."""
@@ -89,6 +87,7 @@ async def pair(kept: Kept, tmp_path: Path) -> AsyncIterator[tuple[Indoors, Indoo
         yield leader, follower, first
 
 
+@pytest.mark.slow
 async def test_a_service_beside_the_leader_asks_nobody_and_answers_the_same(
     kept: Kept, pair: tuple[Indoors, Indoors, AsyncExitStack]
 ) -> None:
@@ -100,6 +99,7 @@ async def test_a_service_beside_the_leader_asks_nobody_and_answers_the_same(
     assert (await follower.readiness())["market"]["venue"] == "hyperliquid"
 
 
+@pytest.mark.slow
 async def test_when_the_leader_ends_the_other_goes_on_with_everything(
     kept: Kept, pair: tuple[Indoors, Indoors, AsyncExitStack]
 ) -> None:
@@ -131,6 +131,7 @@ async def test_when_the_leader_ends_the_other_goes_on_with_everything(
     assert is_complete(await follower.readiness())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back_ms", [HOUR_MS, 2 * DAY_MS])
 async def test_a_clock_set_back_gives_no_negative_age_and_breaks_nothing(
     kept: Kept, tmp_path: Path, back_ms: int
@@ -164,6 +165,7 @@ async def until(true: Callable[[], bool]) -> None:
     raise AssertionError(held())
 
 
+@pytest.mark.slow
 async def test_services_that_were_closed_leave_no_task_thread_or_descriptor(kept: Kept, tmp_path: Path) -> None:
     async def live_once(name: str, fault: Answer | None) -> None:
         async with AsyncExitStack() as stack:

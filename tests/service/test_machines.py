@@ -15,7 +15,7 @@ from tests.fakes.serving import Serving, wait_until
 from tests.service.machines import RISK, counted, key_on, machines
 from tests.service.schema_hooks import sign_in
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 SHARES = (334, 333, 333)
 PROMISED_S = 5.0

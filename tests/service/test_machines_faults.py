@@ -18,7 +18,7 @@ from tests.fakes.serving import Serving, wait_until
 from tests.payments.signing import answer, wallet
 from tests.service.machines import RISK, counted, key_on, leaders, machine, machines
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.soak, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600), pytest.mark.process]
 
 CLIENTS_A_MACHINE = 4
 AGE = "data_age_seconds"

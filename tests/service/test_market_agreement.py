@@ -11,7 +11,7 @@ from service.clock import parse_iso
 from service.market.symbols import canonical
 from tests.service.asking import Whole, category_names, escaped
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 END_MS = parse_iso("2025-07-25T23:59:59.999Z")
 DAY_MS = 86_400_000

@@ -7,7 +7,7 @@ import pytest
 
 from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 OF_LOOKUPS_S = (15, 15, 15, 15, 300, 15, 3600, 300, 30)
 REFRESH_S = dict(

@@ -7,7 +7,7 @@ import pytest
 from service.clock import parse_iso
 from tests.service.asking import L1, PRICED, Whole, category_names, escaped
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 HISTORICAL = "coin/historical/BTC"
 

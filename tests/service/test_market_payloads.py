@@ -23,7 +23,7 @@ from tests.service.asking import (
     whole_market,
 )
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 END = "2025-07-25T23:59:59.999Z"
 NOW = "2025-07-25T23:59:59.000Z"

@@ -20,7 +20,7 @@ from tests.service import recorded_set
 from tests.service.asking import REGIMES, ROUTES, Caller, Reply, category_names, escaped, whole_market
 from tests.service.verdicts import check
 
-pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings, pytest.mark.process]
 
 ASSETS = tuple(recorded_set.DERIVED)
 WIDE = (*REGIMES[:3], "market/health", "market/health?context=1", "market/crossing", "rwa/assets", "funding/alerts")

@@ -12,7 +12,7 @@ from tests.fakes.asgi import Reply
 from tests.fakes.clock import START_MS, FakeClock
 from tests.service.indoors import EVERYTHING, RISK, Indoors, Kept, indoors, is_complete
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 MIDNIGHT_MS = midnight_after(START_MS)
 HEALTH = "/api/cli/market/health?context=1"

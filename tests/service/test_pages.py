@@ -23,6 +23,7 @@ def said(body: bytes) -> str:
     return text_of(Shown(body))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pages.browser")
 async def test_pages_show_what_the_api_answers_and_nobody_is_charged(kept: Kept, tmp_path: Path) -> None:
     async with kept.reopened(tmp_path / "data") as house:

@@ -35,7 +35,7 @@ from tests.fakes.in_thread import in_thread
 from tests.fakes.serving import PATIENCE_S, Serving, ended, run_verdict, wait_until
 from tests.payments.signing import PAYEE, header, pay_v2, row, wallet
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 RISK = "/api/cli/coin/risk/BTC"
 HEADER = "PAYMENT-SIGNATURE"

@@ -17,8 +17,6 @@ from tests.payments.signing import ANOTHER_VERSION, answer, wallet
 from tests.service.indoors import EVERYTHING, PATIENCE_S, RISK, SIGNAL, Doors, Indoors, Kept, until
 from tests.upstream.faults import answer as fault
 
-pytestmark = pytest.mark.unmeasured
-
 UNKNOWN = RISK.replace("BTC", "NOWHERE")
 
 
@@ -55,6 +53,7 @@ async def receipt_of(house: Indoors, key: str, reply: Reply) -> Any:
     return told.json["receipt"]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.settled-after-run", "pay.receipts")
 async def test_every_data_route_sells_its_answer_with_a_receipt_for_exactly_that(kept: Kept, tmp_path: Path) -> None:
     async with kept.reopened(tmp_path / "data") as house:
@@ -74,6 +73,7 @@ async def test_every_data_route_sells_its_answer_with_a_receipt_for_exactly_that
         assert (await house.ask(key=key)).status == 402
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.failed-run-free")
 async def test_a_call_that_fails_upstream_is_not_paid_for_and_its_payment_buys_the_next(
     kept: Kept, tmp_path: Path
@@ -97,6 +97,7 @@ async def test_a_call_that_fails_upstream_is_not_paid_for_and_its_payment_buys_t
         assert await books(house) == ([], [("delivered", 1)])
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.replay", "pay.claimed")
 async def test_one_payment_at_two_processes_at_once_is_settled_once(kept: Kept, tmp_path: Path) -> None:
     facilitator = Scripted()
@@ -115,6 +116,7 @@ async def test_one_payment_at_two_processes_at_once_is_settled_once(kept: Kept, 
     assert len({entry.id for entry in facilitator.asked}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.reconciled", "pay.unknown-503")
 async def test_an_outcome_nobody_could_say_is_resolved_without_the_payer_and_kept_for_it(
     kept: Kept, tmp_path: Path
@@ -136,6 +138,7 @@ async def test_an_outcome_nobody_could_say_is_resolved_without_the_payer_and_kep
     assert len(facilitator.asked) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.reconciled", "pay.replay")
 async def test_a_service_that_ends_while_it_settles_leaves_the_payment_to_the_next(kept: Kept, tmp_path: Path) -> None:
     facilitator = Scripted()

@@ -11,6 +11,8 @@ import pytest
 from tests.fakes.serving import PATIENCE_S
 from tests.service.asking import Whole
 
+pytestmark = pytest.mark.process
+
 
 class Told(NamedTuple):
     """An answer: its status, headers by lower-case name, and body."""

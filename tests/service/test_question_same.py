@@ -48,7 +48,6 @@ async def told_again_and_again(desk: QuestionService, times: int) -> set[bytes]:
     return {await told(desk, question) for _ in range(times)}
 
 
-@pytest.mark.unmeasured
 @pytest.mark.promise("question.deterministic")
 async def test_a_question_is_answered_a_hundred_times_with_the_same_bytes(desk: QuestionService) -> None:
     assert len(await told_again_and_again(desk, 100)) == 1
@@ -59,6 +58,7 @@ async def test_a_question_is_answered_a_thousand_times_with_the_same_bytes(desk:
     assert len(await told_again_and_again(desk, 1_000)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.promise("question.deterministic")
 async def test_no_answer_depends_on_what_was_asked_before(desk: QuestionService) -> None:
     questions = one_of_each_kind()
@@ -93,6 +93,7 @@ sys.stdout.buffer.write(msgspec.json.encode([written, read]))
 """
 
 
+@pytest.mark.process
 @pytest.mark.promise("question.deterministic")
 async def test_no_answer_depends_on_the_process_that_gives_it(desk: QuestionService) -> None:
     """Sets and hashes of strings are ordered anew in each process."""

@@ -14,8 +14,6 @@ from tests.fakes.asgi import Reply, ask
 from tests.payments.signing import header, pay_v2, row, wallet
 from tests.service.indoors import RISK, Indoors, Kept
 
-pytestmark = pytest.mark.unmeasured
-
 
 async def pay(house: Indoors, key: str, target: str = RISK) -> Reply:
     """Pay for a call with a fresh signature."""
@@ -30,6 +28,7 @@ async def receipt(house: Indoors, key: str, paid: Reply) -> Any:
     return reply.json
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.receipts")
 async def test_a_paid_call_can_be_proven_to_somebody_who_knows_only_the_manifest(kept: Kept, tmp_path: Path) -> None:
     target = "/api/cli/coin/historical/BTC?unit=d&count=30"

@@ -18,7 +18,7 @@ from tests.fakes.serving import Serving
 from tests.service.asking import whole_market
 from tests.service.schema_hooks import sign_in
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = sum(not offer.streaming for offer in OFFERS)

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.printer import printed
 from tests.service.asking import Whole
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 VIEWS = {
     "sentiment": ["success", "data"],

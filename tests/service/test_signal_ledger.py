@@ -19,8 +19,6 @@ from tests.service.asking import UNBOUNDED, Caller
 from tests.service.indoors import SIGNAL, Kept
 from tests.service.verdicts import SYMBOLS, days, entries, is_sound
 
-pytestmark = pytest.mark.unmeasured
-
 AT_ONCE = 40
 
 
@@ -47,6 +45,7 @@ async def ask_until_killed(service: Serving, key: str, answers: int) -> list[Any
     return told
 
 
+@pytest.mark.process
 @pytest.mark.promise("signal.verdict-id")
 def test_a_process_killed_right_after_an_answer_has_written_down_every_verdict_that_it_gave(tmp_path: Path) -> None:
     made = run_verdict("keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(tmp_path))
@@ -68,6 +67,7 @@ def test_a_process_killed_right_after_an_answer_has_written_down_every_verdict_t
         assert f"{len(entries(tmp_path))} verdicts, each chained to the one before" in " ".join(doctor.stdout.split())
 
 
+@pytest.mark.process
 def test_two_workers_asked_at_once_write_one_entry_of_one_chain_and_answer_the_same(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2", replay="frozen", **UNBOUNDED) as service:
         service.wait_for("ready", 2)
@@ -101,6 +101,7 @@ def agree(caller: Caller, symbol: str) -> None:
     raise AssertionError("the workers never came to agree")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.scale")
 async def test_each_published_day_has_a_verdict_on_every_listed_coin_and_whoever_asks_adds_none(
     kept: Kept, tmp_path: Path

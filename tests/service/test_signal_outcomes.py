@@ -16,8 +16,6 @@ from tests.market.recordings import price_of_one
 from tests.service.indoors import Indoors, Kept
 from tests.service.verdicts import SYMBOLS, entries, is_sound, select
 
-pytestmark = pytest.mark.unmeasured
-
 ENOUGH = 1
 """Days that figures take here; sixty would take two months."""
 
@@ -110,6 +108,7 @@ async def recorded(house: Indoors, key: str) -> Any:
     return reply.json["data"]["record"]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.payload", "record.http")
 async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_in_the_scorecard(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from tests.service.test_market_metering import left
 from tests.service.verdicts import SOURCES, bare, check, is_finite, recomputes, verify_apart
 from tests.upstream.conftest import FIXTURES
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 
 def listed() -> list[str]:

@@ -14,7 +14,7 @@ from tests.fakes.asgi import Reply
 from tests.service.indoors import Indoors, Kept
 from tests.service.walking import data, records
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 QUALITY = "/api/cli/signal-quality"
 TYPES = ["mean_reversion", "trend-following", "cross-sectional-momentum", "funding-reversion", "verdict"]

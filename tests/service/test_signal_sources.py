@@ -14,8 +14,6 @@ from tests.service.indoors import PATIENCE_S, SIGNAL, Doors, Indoors, Kept
 from tests.service.verdicts import SOURCES, STEPS, SYMBOLS, check, entries, recomputes, told_by
 from tests.upstream.faults import answer, hang
 
-pytestmark = pytest.mark.unmeasured
-
 DOWN = answer(503, b"down for maintenance")
 VENUES = ("hyperliquid", "feed", "binance")
 BARS = ("candleSnapshot", "binance")
@@ -65,6 +63,7 @@ async def test_while_everything_is_up_all_sources_are_fulfilled(house: Indoors, 
         assert None not in said["raw"].values()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.sources", "signal.evidence")
 async def test_without_news_a_verdict_is_less_sure_and_says_why_until_they_are_back(house: Indoors, kept: Kept) -> None:
     before = await judged(house, kept.key)
@@ -81,6 +80,7 @@ async def test_without_news_a_verdict_is_less_sure_and_says_why_until_they_are_b
     assert (back["sources"], back["confidence"]) == (before["sources"], "high")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.sources", "signal.evidence")
 async def test_with_funding_and_regime_down_and_mood_stale_there_is_no_verdict_and_each_is_named(
     kept: Kept, tmp_path: Path
@@ -113,6 +113,7 @@ async def test_with_funding_and_regime_down_and_mood_stale_there_is_no_verdict_a
         assert said["evidence"][6].endswith("This input could not be refreshed, which lowers confidence.")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.insufficient-free", "signal.scale", "meter.uncounted-answers", "meter.head-free")
 async def test_with_both_venues_lost_there_is_no_verdict_and_nothing_is_spent(house: Indoors, kept: Kept) -> None:
     free = await house.make_key()
@@ -147,6 +148,7 @@ async def test_with_both_venues_lost_there_is_no_verdict_and_nothing_is_spent(ho
     assert (await house.ask(SIGNAL, key=free)).headers["ratelimit"] == '"questions";r=9'
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.scale", "signal.sources")
 async def test_trends_count_half_once_a_day_is_overdue_and_after_two_days_there_is_no_verdict(
     house: Indoors, kept: Kept
@@ -176,6 +178,7 @@ async def test_trends_count_half_once_a_day_is_overdue_and_after_two_days_there_
     assert gone["as_of"] > iso(house.clock.at_ms - 3 * HOUR_MS), "nothing that is old is used any more"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.no-model")
 async def test_judging_asks_nobody_neither_upstreams_nor_anyone_else(house: Indoors, kept: Kept) -> None:
     calls = {name: session.calls for name, session in house.sessions.items()}

@@ -12,7 +12,7 @@ from tests.fakes.asgi import Reply
 from tests.service.indoors import LIVE_START_MS, SIGNAL, Indoors, Kept
 from tests.service.verdicts import entries, recomputes
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 BEFORE = iso(LIVE_START_MS - HOUR_MS)
 """An hour before anything was known."""

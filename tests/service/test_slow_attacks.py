@@ -19,8 +19,8 @@ from tests.service.test_slow_connections import call, descriptors
 
 pytestmark = [
     pytest.mark.soak,
-    pytest.mark.unmeasured,
     pytest.mark.skipif(shutil.which("slowhttptest") is None, reason="slowhttptest is not installed"),
+    pytest.mark.process,
 ]
 
 CONNECTIONS = 400

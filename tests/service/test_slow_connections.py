@@ -13,7 +13,7 @@ from tests.fakes.calls import read_answer, request
 from tests.fakes.serving import Serving, serving, wait_until
 from tests.service.attack import RISK, UNBOUNDED
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 EACH = 50
 CALLS = 1_000

@@ -9,6 +9,8 @@ from service.wire.offers import OFFERS
 from tests.fakes.serving import WHOLE, Serving, ended, serving, wait_until
 from tests.service.asking import PRICED, REGIMES, UNBOUNDED, Caller
 
+pytestmark = pytest.mark.process
+
 EVERY_ROUTE = (
     *PRICED.values(),
     *REGIMES,

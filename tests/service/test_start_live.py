@@ -22,6 +22,7 @@ EARLY = 0.5
 """An answer that came before this part of the wait that was named would make the estimate useless."""
 
 
+@pytest.mark.slow
 @pytest.mark.promise("start.live-ready", "start.live-progress")
 async def test_a_route_that_is_loading_answers_after_the_time_it_named(kept: Kept, tmp_path: Path) -> None:
     clock = FakeClock(kept.at_ms)
@@ -53,6 +54,7 @@ async def test_a_route_that_is_loading_answers_after_the_time_it_named(kept: Kep
         assert sum(waits) <= 1.25 * waits[0] + 5, f"{waits}: who waited as long as was said is answered little later"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("start.live-progress")
 @pytest.mark.parametrize(
     ("target", "message"),
@@ -90,6 +92,7 @@ async def test_who_waits_exactly_as_told_is_refused_once_more_at_most(
         assert len(waits) <= 2, waits
 
 
+@pytest.mark.slow
 async def test_on_fixtures_past_market_caps_follow_readiness_without_waiting_for_a_round(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,7 @@ from tests.fakes.postgres import postgres_dsn
 from tests.service.indoors import EVERYTHING, PATIENCE_S, Doors, Indoors, Kept
 from tests.upstream.faults import answer
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 _ASKED: Final = (
     *EVERYTHING,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fakes.serving import PATIENCE_S, Serving, environment, live_at, run_verdict, serving
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 RISK = "/api/cli/coin/risk/BTC"
 

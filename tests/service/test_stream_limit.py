@@ -11,7 +11,7 @@ from tests.fakes.postgres import postgres_dsn
 from tests.fakes.serving import serving
 from tests.service.machines import FAST, key_on, machines
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 PATIENCE_S = 30.0
 

@@ -12,7 +12,7 @@ from service.clients.mcp.tool_results import DEFAULT_BYTES
 from tests.clients.mcp.calls import CALLS
 from tests.service.asking import Whole
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 
 async def test_every_tool_answers_from_a_service_that_runs_and_keeps_to_its_schema(market: Whole) -> None:

@@ -13,8 +13,6 @@ from tests.fakes.handful import handful
 from tests.service.indoors import PATIENCE_S, Indoors, indoors
 from tests.upstream.faults import reset
 
-pytestmark = pytest.mark.unmeasured
-
 ROUTE = "/api/cli/transcripts"
 EPISODES = 13
 
@@ -36,6 +34,7 @@ async def be_listed(house: Indoors, key: str, status: str, episodes: int = EPISO
             await house.pass_time(5, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("transcripts.actions", "transcripts.as-of")
 async def test_what_was_said_is_told_for_a_question_each_and_goes_on_being_told_while_its_hosts_are_away(
     tmp_path: Path,

@@ -20,8 +20,6 @@ from tests.payments.signing import header, pay_v2, row, wallet
 from tests.service.indoors import RISK, Indoors, Kept
 from tests.service.watching import following
 
-pytestmark = pytest.mark.unmeasured
-
 JSON = {"content-type": "application/json"}
 QUESTION = "/api/cli"
 TIER = "/api/cli/billing/tier"
@@ -118,6 +116,7 @@ async def outcomes(thief: User, names: Names) -> list[tuple[int, int]]:
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.promise("pay.receipts")
 async def test_nobody_can_touch_what_is_somebody_elses_or_learn_that_it_is_there(kept: Kept, tmp_path: Path) -> None:
     async with two(kept, tmp_path) as both:

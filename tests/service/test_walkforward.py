@@ -32,7 +32,7 @@ from tests.service.walking import (
     walkers,
 )
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 ROUNDING = 1.5e-4
 """Of three figures that are each rounded to four decimals."""

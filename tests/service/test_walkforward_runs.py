@@ -28,7 +28,7 @@ from tests.service.indoors import EVERYTHING, Indoors, Kept, until
 from tests.service.walking import ACTIONS, ask, data, older, pages, records, run_told, shortened, walkers, walks
 from tests.walkforward.runs import made, packed, summary
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 STOP_S = 10.0
 STEP_S = 5.0

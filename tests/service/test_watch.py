@@ -14,7 +14,7 @@ from tests.service.indoors import Kept
 from tests.service.watching import Line, cursor_of, following, ticks
 from tests.upstream.faults import reset
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.slow
 
 TOLD: dict[str, Any] = {
     "funding": streams.FundingState,

@@ -21,7 +21,7 @@ from tests.fakes.serving import PATIENCE_S, Serving, ended, wait_until
 from tests.service.attack import UNBOUNDED
 from tests.service.watching import Line, Reader, cursor_of, path_of, reading, ticks
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 SEATS = 3
 OPEN = 50

@@ -17,7 +17,7 @@ from tests.service.test_faults_process import counted
 from tests.soak.disk import Disk, disk, needs_disks
 from tests.storage.test_faults import can_inject
 
-pytestmark = [pytest.mark.soak, pytest.mark.unmeasured]
+pytestmark = pytest.mark.soak
 
 CALLS: Final = 60
 FAULTS: Final = ("fsync,fdatasync:error=EIO", "fsync,fdatasync:error=ENOSPC", "pwrite64:error=EIO")

@@ -19,7 +19,7 @@ from tests.access.test_meter_processes import ROOT, counted
 from tests.fakes.serving import PATIENCE_S
 from tests.storage.test_faults import can_inject
 
-pytestmark = [pytest.mark.soak, pytest.mark.unmeasured, can_inject]
+pytestmark = [pytest.mark.soak, can_inject]
 
 WAYS = ("charge", "reserve", "visit", "keep")
 LAST_WRITE = 600

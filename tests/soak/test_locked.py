@@ -12,7 +12,7 @@ from tests.fakes.serving import serving
 from tests.service.attack import RISK, UNBOUNDED
 from tests.service.test_faults_process import TIER, counted, locked
 
-pytestmark = [pytest.mark.soak, pytest.mark.unmeasured]
+pytestmark = pytest.mark.soak
 
 LOCKED_S = 30.0
 LONGEST_S = 5.0

@@ -23,7 +23,6 @@ from tests.service.test_faults_process import counted
 
 pytestmark = [
     pytest.mark.soak,
-    pytest.mark.unmeasured,
     pytest.mark.skipif(
         os.geteuid() != 0 or shutil.which("nft") is None or shutil.which("ip") is None,
         reason="packets can be lost by root only, where nftables and iproute2 are installed",

@@ -21,7 +21,7 @@ from tests.access.test_meter_processes import ROOT, counted
 from tests.service.test_payment_kill import Lane, Sale, check_kills
 from tests.soak.disk import Disk, disk, needs_disks
 
-pytestmark = [pytest.mark.soak, pytest.mark.unmeasured, needs_disks]
+pytestmark = [pytest.mark.soak, needs_disks]
 
 WAYS = ("charge", "reserve", "visit", "keep")
 LATEST_CUT_S = 0.2

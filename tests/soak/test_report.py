@@ -9,8 +9,6 @@ from tests.soak.plugin import ROOT, Figure
 from tests.soak.report import BEGIN, END, PAGE, main, written
 from tests.soak.rows import ROWS, rows_of
 
-pytestmark = pytest.mark.unmeasured
-
 
 def figure(test: str, *, seed: int = 1, outcome: str = "passed", violation: str = "", **counts: float) -> Figure:
     rows = rows_of(test)

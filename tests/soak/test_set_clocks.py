@@ -19,7 +19,6 @@ LIBRARY: Final = [*Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")]
 
 pytestmark = [
     pytest.mark.soak,
-    pytest.mark.unmeasured,
     pytest.mark.timeout(900),
     pytest.mark.skipif(not LIBRARY, reason="faketime is not installed"),
 ]

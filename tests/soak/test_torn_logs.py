@@ -12,7 +12,7 @@ from service.storage.database import open_database
 from tests.fakes.clock import FakeClock
 from tests.storage.test_faults import insert_number, numbers
 
-pytestmark = [pytest.mark.soak, pytest.mark.unmeasured]
+pytestmark = pytest.mark.soak
 
 ROWS = 60
 PAGE = 4_096

@@ -15,6 +15,8 @@ from service.storage.sqlite_session import WriteLock
 from tests.fakes.clock import FakeClock
 from tests.storage.conftest import on_both
 
+pytestmark = pytest.mark.process
+
 
 def note(connection: Connection, texts: Sequence[str]) -> list[str]:
     """Write a row for each text; with `!` at its end, fail afterwards."""

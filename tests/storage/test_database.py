@@ -13,6 +13,8 @@ from service.storage.engine import Connection, DatabaseError, IntegrityError, Sq
 from tests.fakes.clock import FakeClock
 from tests.storage.conftest import on_both
 
+pytestmark = pytest.mark.process
+
 
 def note(text: str) -> "Note":
     return Note(text)

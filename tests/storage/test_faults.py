@@ -19,6 +19,8 @@ from service.storage.sqlite_session import SqliteSession, WriteLock
 from service.storage.writer import Writer
 from tests.fakes.clock import FakeClock
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 
 

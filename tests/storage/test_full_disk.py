@@ -68,6 +68,7 @@ async def failing(database: Database) -> str | None:
     return database.failing
 
 
+@pytest.mark.process
 @pytest.mark.promise("start.full-disk")
 async def test_a_store_that_is_full_is_failing_until_a_write_succeeds_without_anybody_asking(
     db: Database, clock: FakeClock

@@ -44,6 +44,7 @@ def test_a_mark_that_was_overwritten_counts_as_answered(tmp_path: Path) -> None:
         assert not found.answered(6)
 
 
+@pytest.mark.process
 def test_what_a_process_that_was_killed_had_not_finished_making_is_swept_away(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -55,6 +56,7 @@ def test_what_a_process_that_was_killed_had_not_finished_making_is_swept_away(tm
     assert sorted(tmp_path.iterdir()) == [of_a_living, tmp_path / "notes.txt"]
 
 
+@pytest.mark.process
 def test_what_a_process_that_cannot_be_seen_is_making_is_left_to_it(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()

@@ -65,6 +65,7 @@ def test_an_empty_file_in_a_folder_without_traces_of_use_is_a_first_start(path: 
     assert path.stat().st_size
 
 
+@pytest.mark.process
 @pytest.mark.promise("start.lost-store")
 async def test_an_empty_server_is_refused_for_a_folder_with_runs_of_the_service(
     tmp_path: Path, clock: FakeClock
@@ -83,6 +84,7 @@ async def test_an_empty_server_is_refused_for_a_folder_with_runs_of_the_service(
             pass
 
 
+@pytest.mark.process
 async def test_an_empty_server_is_used_by_a_folder_that_only_has_secrets(tmp_path: Path, clock: FakeClock) -> None:
     (tmp_path / SECRETS).touch()
     with postgres_dsn(fresh=True) as address:

@@ -80,6 +80,7 @@ async def test_a_file_that_is_no_database_is_refused(path: Path, clock: FakeCloc
     assert "`verdict backup`" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", range(1, 12))
 async def test_a_corrupt_page_is_refused_wherever_it_is(path: Path, clock: FakeClock, page: int) -> None:
     await make(path, clock, rows=500)
@@ -112,6 +113,7 @@ async def test_a_schema_newer_than_the_code_is_refused(path: Path, clock: FakeCl
     assert "migration 9999 (future), which this version of the service does not know" in await refusal(path, clock)
 
 
+@pytest.mark.slow
 async def test_a_foreign_lock_at_the_start_is_refused(
     path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import Server, apart, postgres_dsn, postgres_server
 from tests.storage.conftest import busy, make_notes
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def address() -> Iterator[str]:

@@ -24,6 +24,8 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import Server, own_server, postgres_dsn, postgres_server
 from tests.storage.conftest import busy, make_notes
 
+pytestmark = pytest.mark.process
+
 NOWHERE: Final = Secret("postgres://nobody@127.0.0.1:1/verdict")
 DIE: Final = "SELECT pg_terminate_backend(pg_backend_pid())"
 FULL: Final = "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$"

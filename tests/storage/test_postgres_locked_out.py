@@ -12,6 +12,8 @@ from service.storage.postgres.database import open_postgres
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import LOCKED, locked_database, postgres_server
 
+pytestmark = pytest.mark.process
+
 CUT = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1"
 
 

@@ -78,6 +78,7 @@ async def reserve_and_charge(meter: Meter) -> None:
     await meter.charge(PRO, "coin.risk")  # counted, and its answer does not leave
 
 
+@pytest.mark.process
 async def test_what_a_dead_machine_held_is_given_back_by_another_when_its_lease_runs_out(
     machines: Machines, clock: FakeClock
 ) -> None:
@@ -96,6 +97,7 @@ async def test_what_a_dead_machine_held_is_given_back_by_another_when_its_lease_
         assert await meter.verify() == []
 
 
+@pytest.mark.process
 async def test_a_machines_own_next_start_gives_back_all_that_its_dead_process_left(machines: Machines) -> None:
     async with machines.dying("one") as meter:
         await reserve_and_charge(meter)
@@ -110,6 +112,7 @@ async def test_a_machines_own_next_start_gives_back_all_that_its_dead_process_le
         assert await meter.verify() == []
 
 
+@pytest.mark.process
 async def test_who_has_signed_out_is_over_for_every_machine(machines: Machines) -> None:
     async with machines.running("two") as (database, _):
         async with machines.running("one") as (_, meter):
@@ -118,6 +121,7 @@ async def test_who_has_signed_out_is_over_for_every_machine(machines: Machines) 
         assert run_id not in await database.write(Runs(database).alive)
 
 
+@pytest.mark.process
 async def test_a_journal_of_work_on_another_store_says_nothing_of_the_runs_that_are_here(
     machines: Machines, tmp_path: Path
 ) -> None:
@@ -164,6 +168,7 @@ def test_a_folder_whose_name_was_left_half_made_is_named(tmp_path: Path) -> None
     assert (tmp_path / "node").stat().st_size == 32
 
 
+@pytest.mark.process
 async def test_a_process_that_starts_right_behind_another_does_not_take_it_for_dead(
     machines: Machines, address: Secret, clock: FakeClock
 ) -> None:

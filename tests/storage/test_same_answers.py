@@ -16,6 +16,8 @@ from service.storage.postgres.schema import say_definition
 from service.storage.rows import insert_rows
 from tests.fakes.postgres import postgres_dsn
 
+pytestmark = pytest.mark.process
+
 TABLE = """
 CREATE TABLE notes (
     id INTEGER PRIMARY KEY,

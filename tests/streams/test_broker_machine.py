@@ -19,8 +19,6 @@ from service.wire.streams import StreamName
 from tests.soak.machine import Machine, run_machine
 from tests.streams.stage import Stage, read, state
 
-pytestmark = pytest.mark.unmeasured
-
 ANY = st.integers(0, 19)
 STREAMS: st.SearchStrategy[StreamName] = st.sampled_from(["prices", "alerts"])
 TERMS = st.builds(
@@ -220,6 +218,7 @@ class Hubs(Machine):
         self.runner.close()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("watch.gap")
 def test_readers_are_told_everything_once_and_in_order_whatever_happens(seed: int) -> None:
     assert run_machine(Hubs, seed, 10) > 0

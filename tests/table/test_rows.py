@@ -84,6 +84,7 @@ async def test_a_streak_counts_days_from_the_first_close_of_the_trend(world: Wor
     assert world.row("YOUNG").streak_days is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "later_ms",
     [

@@ -13,7 +13,7 @@ from service.transcripts.segment import Segment, UnreadableError
 from service.transcripts.sentences import merge
 from tests.market.recordings import DATA, needs_recordings
 
-pytestmark = [pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.recorded, needs_recordings]
 
 FOLDER = DATA / "transcripts"
 NAMESPACE = FOLDER / "podcast-namespace"

@@ -136,6 +136,7 @@ async def test_of_many_new_episodes_the_newest_twenty_are_read_and_in_the_next_r
     assert sorted(room.web.asked("cdn.example")[:MOST_NEW]) == sorted(f"cdn.example/{at}.vtt" for at in range(MOST_NEW))
 
 
+@pytest.mark.slow
 @each_fault
 async def test_a_feed_that_fails_leaves_the_others_and_is_asked_again_after_five_minutes(
     room: Room, fault: Fault, clock: FakeClock
@@ -178,6 +179,7 @@ async def test_where_no_feed_has_ever_answered_the_failure_is_told(room: Room) -
     assert (await room.listed())["alpha"].status == "failing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "broken",
     [faults.answer(404), faults.answer(200, b"\x00\x01\x02"), faults.answer(200, b"WEBVTT\n\n"), faults.answer(503)],

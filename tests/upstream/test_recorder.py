@@ -35,7 +35,7 @@ async def venue(at_ms: int, mode: Mode = "frozen") -> AsyncIterator[tuple[Replay
         yield replay, session
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @pytest.mark.promise("operator.record")
 async def test_a_recording_of_the_whole_venue_is_the_set_it_was_served_from(tmp_path: Path) -> None:
     async with venue(END_MS) as (_, session):

@@ -244,7 +244,7 @@ def cassette(name: str) -> Any:
 
 
 @needs_samples
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.promise("fixtures.wire")
 async def test_candles_mids_and_payments_have_the_fields_of_recorded_ones(clock: FakeClock) -> None:
     async with replaying(clock) as (_, session):
@@ -260,7 +260,7 @@ async def test_candles_mids_and_payments_have_the_fields_of_recorded_ones(clock:
 
 @pytest.mark.promise("fixtures.wire")
 @needs_samples
-@pytest.mark.real_data
+@pytest.mark.recorded
 async def test_contexts_have_the_fields_of_recorded_ones_nulls_included(clock: FakeClock) -> None:
     sample = json.loads((SAMPLES / "hyperliquid-nautilus" / "ws_all_dexs_asset_ctxs.json").read_text())
     recorded = dict(sample["data"]["ctxs"])[""]

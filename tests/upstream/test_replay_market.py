@@ -63,7 +63,7 @@ def test_daily_bars_are_unpacked_once_they_are_asked_for(monkeypatch: pytest.Mon
     assert kinds == ["1d"]
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @given(instants, st.sampled_from(COINS))
 def test_nothing_after_now_is_served(at_ms: int, coin: str) -> None:
     for interval in ("1h", "1d"):
@@ -71,7 +71,7 @@ def test_nothing_after_now_is_served(at_ms: int, coin: str) -> None:
     assert all(row.time_ms <= at_ms for row in TAPE.funding(coin, at_ms, at_ms - DAY_MS, LATEST_MS))
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @given(instants, st.sampled_from(COINS))
 def test_closed_bars_are_as_recorded_and_only_the_last_is_open(at_ms: int, coin: str) -> None:
     for interval, recorded in (("1h", RECORDING.hours), ("1d", RECORDING.days)):
@@ -90,7 +90,7 @@ def test_the_open_day_is_the_sum_of_its_hours(at_ms: int, coin: str) -> None:
     assert day.trades == sum(hour.trades for hour in hours)
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @given(st.integers(0, 23), st.lists(st.integers(0, HOUR_MS - 1), min_size=2, max_size=6), st.sampled_from(COINS))
 def test_an_open_bar_only_grows(hour: int, offsets: Sequence[int], coin: str) -> None:
     last: Candle | None = None
@@ -111,7 +111,7 @@ def test_the_last_millisecond_completes_a_bar(coin: str) -> None:
     assert bars(coin, "1d", END_MS) == list(RECORDING.days[coin])
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @given(instants, st.sampled_from(COINS))
 def test_the_mark_price_is_the_close_of_the_open_bar(at_ms: int, coin: str) -> None:
     asset = TAPE.asset(coin)

@@ -107,6 +107,7 @@ async def test_the_index_of_tomorrow_is_not_told_and_days_move(replay: Replay, c
     assert moved["data"][0]["value"] == said["data"][0]["value"]
 
 
+@pytest.mark.slow
 async def test_an_item_without_a_date_keeps_none_and_comes_with_the_one_before_it(
     clock: FakeClock, tmp_path: Any
 ) -> None:

@@ -180,7 +180,7 @@ async def test_a_fault_can_stand_in_for_the_socket(clock: FakeClock) -> None:
 
 
 @needs_samples
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.promise("fixtures.wire")
 async def test_frames_have_the_fields_of_recorded_ones(clock: FakeClock) -> None:
     nautilus, net = SAMPLES / "hyperliquid-nautilus", SAMPLES / "hyperliquid-net"

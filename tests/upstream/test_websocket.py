@@ -238,6 +238,7 @@ async def test_a_connection_that_goes_silent_is_given_up(clock: FakeClock) -> No
         assert socket.connections == 2
 
 
+@pytest.mark.slow
 async def test_it_listens_to_the_replay_for_an_hour_without_a_break(clock: FakeClock) -> None:
     async with (
         replay_server(FIXTURES, clock, "shifted") as replay,

@@ -104,6 +104,7 @@ def dissents(before: Verdict, after: Verdict) -> bool:
     return bool(before.score) and side * after.score >= 0 and max(moves) <= 0 and min(moves) < 0
 
 
+@pytest.mark.slow
 @pytest.mark.promise("rules.confidence-monotone")
 @VERSIONS
 @given(inputs=anything_known())
@@ -115,6 +116,7 @@ def test_a_source_that_falls_silent_or_stale_never_raises_confidence(rules: Rule
         assert less.confidence_basis.coverage <= verdict.confidence_basis.coverage
 
 
+@pytest.mark.slow
 @pytest.mark.promise("rules.confidence-monotone")
 @VERSIONS
 @given(inputs=anything_known())
@@ -126,6 +128,7 @@ def test_a_source_that_dissents_never_raises_confidence(rules: RuleSet, inputs: 
             assert other.confidence_basis.agreement <= verdict.confidence_basis.agreement
 
 
+@pytest.mark.slow
 @VERSIONS
 def test_to_know_less_is_never_to_be_surer(rules: RuleSet) -> None:
     lowered = 0

@@ -114,6 +114,7 @@ def states(answer: Signal) -> str:
     return "".join(state[0] for state in (sources.risk, sources.funding, sources.regime, sources.sentiment))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("observed_ms", "age_ms", "expected"),
     [

@@ -50,6 +50,7 @@ def test_an_entry_at_the_head_that_repeats_an_earlier_one_does_not_take_its_plac
     assert rows(opened, "verdict_ledger") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [

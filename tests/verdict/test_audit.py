@@ -90,6 +90,7 @@ def test_a_store_from_before_the_ledger_has_none(tmp_path: Path) -> None:
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

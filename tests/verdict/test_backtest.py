@@ -29,7 +29,7 @@ COINS = ("AAVE", "BTC", "DOGE", "ETH", "PEPE", "SOL", "XRP")
 FLAT_PCT = {1: 2.0, 3: 3.5, 7: 5.0}
 HISTORIES = [
     pytest.param(bundled, id="bundled"),
-    pytest.param(recorded, id="recorded", marks=[pytest.mark.real_data, needs_recordings]),
+    pytest.param(recorded, id="recorded", marks=[pytest.mark.recorded, needs_recordings]),
 ]
 
 
@@ -133,6 +133,7 @@ def counted(history: History, given: list[Given]) -> tuple[dict[tuple[int, str, 
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("record.backtested")
 @pytest.mark.parametrize("history_of", HISTORIES)
 def test_the_backtested_record_equals_a_recount_day_by_day_to_the_last_outcome(

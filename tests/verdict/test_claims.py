@@ -82,7 +82,7 @@ def test_a_logistic_probability_follows_from_what_the_groups_contribute() -> Non
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.promise("claims.shipped")
 def test_what_ships_is_what_the_protocol_finds_on_the_recorded_days() -> None:
     found = evaluate.evaluate()
@@ -100,7 +100,7 @@ def test_nothing_is_published_that_was_not_earned() -> None:
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.promise("claims.none-unearned")
 def test_no_verdict_on_any_coin_on_any_recorded_day_carries_a_probability_that_was_not_earned() -> None:
     """The verdict and the score are all that claims read of it: each pair that occurs is asked about once."""

@@ -7,6 +7,7 @@ from service.verdict.ruleset import VERSION_1, VERSION_2, RuleSet
 from tests.verdict.knowledge import inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [VERSION_1, VERSION_2], ids=["version 1", "version 2"])
 def test_a_grade_is_the_verdict_and_the_score_of_the_same_inputs(rules: RuleSet) -> None:
     seen = set()

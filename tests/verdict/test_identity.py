@@ -105,6 +105,7 @@ def identity(verdict_inputs: VerdictInputs, rules: RuleSet) -> str:
     return hashlib.sha256(write(whole)).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.verdict-id")
 @VERSIONS
 def test_the_identity_is_the_digest_of_inputs_rules_and_output_in_canonical_form(rules: RuleSet) -> None:

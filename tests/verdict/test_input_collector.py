@@ -93,6 +93,7 @@ async def test_the_sources_are_asked_at_once_and_not_in_turn(world: World, clock
     assert sorted(waiting) == sorted(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.sources")
 @pytest.mark.parametrize(("fault", "lost"), list(product(FAULTS, SUBSETS)), ids=str)
 async def test_whoever_fails_however_is_rejected_and_the_others_are_heard(

@@ -13,7 +13,7 @@ from service.clock import SystemClock
 from service.storage.database import Database, open_database
 from service.verdict.audit import audit_ledger
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60

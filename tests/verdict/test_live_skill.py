@@ -131,6 +131,7 @@ def expected(lived: Lived, measured: MeasuredSkill) -> tuple[int, float]:
     return len(own), 1 - sum(own) / sum(reference)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("claims.withdrawn")
 async def test_a_claim_without_live_skill_is_withdrawn_and_says_what_was_measured(database: Database) -> None:
     measured = planted()
@@ -151,6 +152,7 @@ async def test_a_claim_without_live_skill_is_withdrawn_and_says_what_was_measure
     assert claims(judged("BTC", None), [skill], measured)[0].reason == "An abstention claims nothing."
 
 
+@pytest.mark.slow
 @pytest.mark.promise("claims.withdrawn")
 async def test_a_claim_with_live_skill_stays_published(database: Database) -> None:
     measured = planted()
@@ -161,6 +163,7 @@ async def test_a_claim_with_live_skill_stays_published(database: Database) -> No
     assert claims(judged("BTC"), [skill], measured) == claims(judged("BTC"), measured=measured)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("claims.withdrawn")
 @pytest.mark.parametrize(("days", "coins"), [(59, 20), (60, 19), (0, 20)])
 async def test_below_sixty_days_of_twenty_coins_the_live_record_withdraws_nothing(
@@ -170,11 +173,13 @@ async def test_below_sixty_days_of_twenty_coins_the_live_record_withdraws_nothin
     assert (await count(database, planted())).skills == []
 
 
+@pytest.mark.slow
 async def test_nothing_is_measured_of_claims_that_were_not_earned(database: Database) -> None:
     await live_through(database, 60, luck)
     assert (await count(database, MEASURED)).skills == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "horizon", "days"), [("rises", 1, 61), ("rises", 3, 70), ("beats-median", 1, 61), ("moves-more", 1, 125)]
 )
@@ -189,6 +194,7 @@ async def test_live_skill_equals_an_independent_count(
     assert skill.skill == pytest.approx(value, abs=5.1e-5)
 
 
+@pytest.mark.slow
 async def test_a_move_has_no_bound_before_there_are_sixty_others(database: Database) -> None:
     await live_through(database, 59, luck)
     assert (await count(database, planted("moves-more"))).skills == []

@@ -62,7 +62,7 @@ def _name(inputs: DayInputs, path: str, row: int, column: int) -> str | None:
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.promise("claims.point-in-time")
 def test_means_of_funding_are_those_of_the_payments_until_the_end_of_the_day() -> None:
     inputs = recorded_days.inputs()
@@ -80,12 +80,13 @@ def test_means_of_funding_are_those_of_the_payments_until_the_end_of_the_day() -
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.parametrize("rules", VERSIONS)
 def test_recomputed_verdicts_are_those_that_the_service_would_give(rules: RuleSet) -> None:
     _compare(recorded_days.inputs(), rules, 4_000)
 
 
+@pytest.mark.slow
 @given(markets(), st.integers(0, 99))
 @settings(max_examples=8, deadline=None)
 @pytest.mark.parametrize("rules", VERSIONS)

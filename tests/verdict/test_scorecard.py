@@ -118,6 +118,7 @@ def among(past: Sequence[Past], **wanted: object) -> list[Past]:
     return [each for each in past if all(getattr(each, name) == value for name, value in wanted.items())]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("record.intervals")
 @pytest.mark.parametrize("symbol", [None, "ETH"])
 async def test_figures_equal_an_independent_count_of_the_same_outcomes(database: Database, symbol: str | None) -> None:

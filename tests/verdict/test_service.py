@@ -327,6 +327,7 @@ steps = st.lists(
 """What happens, each so many seconds after the last: no verdict is held any more by then."""
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(steps, st.lists(st.integers(-600, 15_000), min_size=1, max_size=8))
 async def test_whatever_happened_as_of_is_what_a_reader_of_the_diary_would_say(

@@ -23,6 +23,7 @@ async def test_risk_tells_price_funding_and_trends_dated_by_the_oldest_of_them(w
     assert (told.observed_ms, told.stale) == (CLOSE_MS, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("age_s", [0, 44, 46, 599, 601])
 @pytest.mark.parametrize("charted", [0, DAY_MS + 16 * MINUTE_MS, 3 * DAY_MS])
 @pytest.mark.parametrize("failing", [False, True])

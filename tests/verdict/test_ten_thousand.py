@@ -21,8 +21,6 @@ from service.wire.verdict import AppliedRule, Verdict, VerdictInputs
 from tests.verdict.knowledge import COUNT, inputs
 from tests.verdict.reference import exact, opine
 
-pytestmark = pytest.mark.unmeasured
-
 FINGERPRINTS = {
     1: "f46fb43b1245da5e3346c800149fbd7719ed013870b8c1113351da920eff8430",
     2: "47b46dc8e2fdc87905ab3b9b150349671eb2615906027506d1db34c3487a2863",
@@ -40,6 +38,7 @@ ASK = "from tests.verdict.knowledge import fingerprint; print(fingerprint(1), fi
 OTHERS = tuple(f"python3.{minor}" for minor in range(11, 20))
 
 
+@pytest.mark.slow
 @pytest.mark.promise("signal.rules")
 @VERSIONS
 def test_two_thousand_verdicts_are_what_the_rules_say_and_can_be_replayed_byte_for_byte(version: int) -> None:
@@ -122,10 +121,12 @@ def with_value(known: VerdictInputs, path: str, value: object) -> VerdictInputs:
     return replace(known, raw=replace(known.raw, **{source: replace(facts, **{field: value})}))
 
 
+@pytest.mark.process
 def test_another_process_with_another_order_of_hashes_gives_the_same_bytes() -> None:
     assert asked(sys.executable) == [*FINGERPRINTS.values()]
 
 
+@pytest.mark.process
 def test_another_version_of_python_gives_the_same_bytes() -> None:
     others = [path for path in map(shutil.which, OTHERS) if path and is_another(path)]
     if not others:

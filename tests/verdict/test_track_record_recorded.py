@@ -30,8 +30,6 @@ from tests.verdict.jcs import write
 from tests.walkforward.reference_bars import BUNDLED, RECORDED, files
 from tests.walkforward.reference_bars import Bar as Hour
 
-pytestmark = pytest.mark.unmeasured
-
 COINS = ("BTC", "DOGE", "ETH", "SOL", "XRP")
 FLAT_PCT = {1: 2.0, 3: 3.5, 7: 5.0}
 LABELS: tuple[Label, ...] = ("strong-bear", "bear", "neutral", "bull", "strong-bull")
@@ -49,7 +47,7 @@ class Scored(NamedTuple):
 
 MARKETS = [
     pytest.param(BUNDLED, id="bundled"),
-    pytest.param(RECORDED, id="recorded", marks=[pytest.mark.real_data, needs_recordings]),
+    pytest.param(RECORDED, id="recorded", marks=[pytest.mark.recorded, needs_recordings]),
 ]
 
 
@@ -95,6 +93,7 @@ def verdict_of(market: Market, coin: str, at_ms: int) -> Verdict:
     return judged(coin, price, LABELS[sum(moved > bound for bound in (-4, -1.5, 1.5, 4))], moved / 10, rules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", MARKETS)
 async def test_the_track_record_is_a_count_of_what_the_hours_say(
     folder: Path, database: Database, clock: FakeClock
@@ -180,6 +179,7 @@ def _came_true(one: Scored, label: Label) -> bool:
     return one.move < 0 if "bear" in label else abs(one.move) <= FLAT_PCT[one.days]
 
 
+@pytest.mark.slow
 async def test_anybody_can_recompute_the_chain_from_the_rows(database: Database, clock: FakeClock) -> None:
     market = Market(BUNDLED)
     issued, _, ledger = await _lived_through(market, database, clock)

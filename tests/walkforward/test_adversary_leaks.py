@@ -27,29 +27,29 @@ def _a_quicker_gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cheats())
 def test_a_leak_is_caught_however_small_it_is(name: str) -> None:
     assert "truncation" in failed(findings(cheats()[name], ground(market(500))))
 
 
-@pytest.mark.unmeasured
 def test_the_rule_that_the_leaks_are_hidden_in_is_honest() -> None:
     assert failed(findings(strategy(trailing), ground(market(500)))) <= EDGE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheat", [losers_dropped, free, bolder, at_the_last_close])
 def test_a_book_that_is_not_what_the_plan_brought_at_its_costs_is_caught(cheat: Simulate) -> None:
     assert "fills" in failed(findings(strategy(trailing), ground(market(500), cheat)))
 
 
-@pytest.mark.unmeasured
 def test_a_strategy_that_holds_for_longer_than_is_purged_is_caught() -> None:
     found = findings(strategy(trailing)._replace(horizon_days=7), ground(market(500)))
     assert failed(found) - EDGE == {"purge"}
     assert "longer than the 7 purged" in found["purge"].figures
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 @pytest.mark.parametrize("days", [366, 368])
 def test_the_first_days_after_a_year_of_training_are_no_reason_to_refuse(
     days: int, monkeypatch: pytest.MonkeyPatch
@@ -60,7 +60,6 @@ def test_the_first_days_after_a_year_of_training_are_no_reason_to_refuse(
     assert {of.name: failed(findings(of, over)) - EDGE for of in STRATEGIES} == {of.name: set() for of in STRATEGIES}
 
 
-@pytest.mark.unmeasured
 def test_a_price_that_multiplies_by_a_billion_is_no_reason_to_refuse() -> None:
     tape = market(500)
     times = np.ones(tape.close.shape)

@@ -16,8 +16,6 @@ from service.walkforward import gate
 from service.walkforward.engine import run_walkforward
 from service.walkforward.parameters import BarTuple, CoinHistoryInput, Parameters, Scheme, WalkforwardRequest
 
-pytestmark = pytest.mark.unmeasured
-
 FIRST = 20_000
 DAYS = 480
 TRAIN = Parameters().train_days
@@ -90,6 +88,7 @@ def numbers(told: object) -> Iterator[float]:
         yield from numbers(one)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", MARKETS)
 def test_a_market_at_the_edge_is_told_in_finite_numbers_and_refused_for_nothing(name: str) -> None:
@@ -98,6 +97,7 @@ def test_a_market_at_the_edge_is_told_in_finite_numbers_and_refused_for_nothing(
     assert [finding for finding in told["findings"] if not finding["held"]] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("days", "folds", "message"),
     [
@@ -116,6 +116,7 @@ def test_a_fold_begins_on_the_day_after_the_one_before_it_ends(
     assert [finding for finding in told["findings"] if not finding["held"]] == []
 
 
+@pytest.mark.process
 def test_another_process_with_other_hashes_and_another_order_of_coins_gives_the_same_bytes() -> None:
     asked = (
         "import hashlib, msgspec, sys;"

@@ -23,6 +23,8 @@ from tests.fakes.clock import START_MS
 from tests.walkforward.histories import hold_history
 from tests.walkforward.runs import TODAY
 
+pytestmark = pytest.mark.process
+
 PATIENCE_S = 60
 JOB = WalkforwardJob("nowhere.db", "live", TODAY * DAY_MS, START_MS, Parameters())
 

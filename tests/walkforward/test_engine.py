@@ -59,6 +59,7 @@ def ran() -> tuple[WalkforwardRun, list[tuple[int, int]]]:
     return run_walkforward(request(), lambda done, total: steps.append((done, total))), steps
 
 
+@pytest.mark.slow
 def test_the_same_request_gives_the_same_bytes_in_any_order_and_over_the_border_of_a_process() -> None:
     first, _ = ran()
     asked = request()
@@ -272,6 +273,7 @@ def test_the_best_is_the_first_of_the_highest_and_what_never_traded_comes_last(
     assert best_index(sharpes) == chosen
 
 
+@pytest.mark.slow
 @pytest.mark.promise("walkforward.method", "costs.slippage-table")
 def test_the_summary_states_its_costs_and_how_it_was_tested() -> None:
     summary = run_walkforward(request(), lambda _done, _total: None).summary
@@ -300,6 +302,7 @@ def test_training_is_judged_by_the_days_that_it_could_hold_a_position_over() -> 
     assert decided <= set(range(100, 120))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["anchored", "rolling"])
 def test_the_future_has_no_say_in_what_is_chosen(scheme: str) -> None:
     parameters = replace(PARAMETERS, scheme=scheme)

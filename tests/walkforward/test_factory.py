@@ -156,6 +156,7 @@ async def test_a_walk_forward_on_recorded_history_is_begun_at_once_and_not_after
     assert clock.now_ms() == began_ms
 
 
+@pytest.mark.slow
 @pytest.mark.promise("start.walkforward")
 def test_a_walk_forward_of_the_fixtures_has_no_more_steps_than_fit_in_a_minute() -> None:
     # A step is a back-test or a plan of a shortened tape: 12 ms of CPU on the slowest machine that was measured.

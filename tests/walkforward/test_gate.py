@@ -85,7 +85,7 @@ def pass_on_random_walks(seed: int) -> None:
     assert {one.name: failed(findings(one, over)) for one in STRATEGIES} == {one.name: set() for one in STRATEGIES}
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 def test_the_strategies_of_the_service_pass_on_a_random_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "CUT_EVERY", 8)
     pass_on_random_walks(100)
@@ -98,6 +98,7 @@ def test_the_strategies_of_the_service_pass_on_random_walks(seed: int) -> None:
     pass_on_random_walks(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole")
 def test_a_centred_window_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
     found = findings(strategy(centred))
@@ -110,6 +111,7 @@ def test_a_scaler_of_the_full_sample_is_caught_by_shortened_tapes_and_by_days_th
     assert failed(findings(strategy(scaled))) >= {"truncation", "sign-flip-surrogates"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheat", [same_bar, at_close, a_day_early])
 def test_a_fill_on_the_bar_that_decided_is_caught_by_the_prices_of_the_fills(cheat: Simulate) -> None:
     found = findings(strategy(trailing), ground(simulator=cheat))
@@ -117,6 +119,7 @@ def test_a_fill_on_the_bar_that_decided_is_caught_by_the_prices_of_the_fills(che
     assert "not filled at the open after their decision" in found["fills"].figures
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("whole")
 @pytest.mark.parametrize("cheat", [same_bar, a_day_early])
 def test_a_fill_on_the_bar_that_decided_earns_on_days_that_nobody_can_foresee(cheat: Simulate) -> None:
@@ -135,11 +138,13 @@ def test_training_that_ignores_the_purge_is_caught() -> None:
     assert "should have been left out" in found["purge"].figures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [150 - HORIZON - 1, 149])
 def test_a_training_row_within_the_purge_is_caught(row: int) -> None:
     assert failed(with_training_row(0, row)) == {"purge"}
 
 
+@pytest.mark.slow
 def test_a_training_row_older_than_a_rolling_window_is_caught() -> None:
     rolling = ground(parameters=replace(PARAMETERS, scheme="rolling"))
     assert not failed(findings(strategy(trailing), rolling))
@@ -157,6 +162,7 @@ def with_training_row(fold: int, row: int, over: WalkContext | None = None) -> d
     return findings(of, over, walked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("admitted", [True, False])
 def test_parameters_chosen_by_the_fold_itself_are_caught(*, admitted: bool) -> None:
     of, over = strategy(trailing, 3, 5, 8), ground()
@@ -203,7 +209,7 @@ def test_a_bar_that_is_still_open_is_caught() -> None:
     assert failed(early) == {"open-bar"}
 
 
-@pytest.mark.unmeasured
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same_and_every_step_is_reported() -> None:
     of, over = strategy(trailing), ground()
     walked = walk_strategy(of, over, lambda: None)

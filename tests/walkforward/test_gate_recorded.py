@@ -18,13 +18,11 @@ from tests.analytics.backtest.tapes import recorded
 from tests.market.recordings import DATA, needs_recordings
 from tests.walkforward.leaks import Sides, at_close, centred, same_bar, scaled, strategy, trailing
 
-pytestmark = pytest.mark.unmeasured
-
 BUNDLED = Path(__file__).resolve().parents[2] / "fixtures" / "upstream" / "hyperliquid"
 FOLDERS = [
     pytest.param(BUNDLED, 85, id="bundled"),
     pytest.param(
-        DATA / "hyperliquid", 116, marks=[pytest.mark.soak, pytest.mark.real_data, needs_recordings], id="recorded"
+        DATA / "hyperliquid", 116, marks=[pytest.mark.soak, pytest.mark.recorded, needs_recordings], id="recorded"
     ),
 ]
 
@@ -35,6 +33,7 @@ def _a_quicker_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "CUT_EVERY", 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "coins"), FOLDERS)
 def test_the_strategies_of_the_service_pass_over_a_whole_market(folder: Path, coins: int) -> None:
     histories = read_recordings(folder, 2**45)
@@ -47,14 +46,14 @@ def test_the_strategies_of_the_service_pass_over_a_whole_market(folder: Path, co
     assert all(one.total > 100 for one in told.summary.strategies)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 @pytest.mark.parametrize("sides", [centred, scaled])
 def test_a_plan_that_knows_later_days_is_refused_over_the_recordings(sides: Sides) -> None:
     assert "truncation: " in walked(sides, simulate)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 @pytest.mark.parametrize("simulator", [same_bar, at_close])
 def test_fills_that_nobody_could_have_had_are_refused_over_the_recordings(simulator: Simulate) -> None:

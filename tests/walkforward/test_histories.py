@@ -135,6 +135,7 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
         read_recordings(tmp_path, NOW_MS)
 
 
+@pytest.mark.slow
 def test_the_bundled_fixture_set_can_be_walked() -> None:
     found = {history.coin: history for history in read_recordings(Settings().fixtures_dir / "hyperliquid", 2**62)}
     assert len(found["BTC"].bars) >= 800
@@ -142,7 +143,7 @@ def test_the_bundled_fixture_set_can_be_walked() -> None:
     assert len(found["BTC"].funding) >= 88
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @recordings.needs_recordings
 def test_of_real_coins_every_closed_day_is_read_and_funding_by_the_day_on_which_it_was_earned() -> None:
     found = {history.coin: history for history in read_recordings(recordings.DATA / "hyperliquid", 2**62)}

@@ -14,8 +14,6 @@ from service.wire.walkforward import WalkforwardOutcome, WalkforwardSignal
 from tests.walkforward.reference_bars import DAY_MS, Bar, History, bundled
 from tests.walkforward.test_reference_walk import iso
 
-pytestmark = pytest.mark.unmeasured
-
 CUT = 777
 """Days of the past: the fifth fold has begun and is not over."""
 
@@ -71,6 +69,7 @@ def otherwise(history: History, over: int) -> History:
     return known
 
 
+@pytest.mark.slow
 def test_what_was_told_of_the_past_is_the_same_in_every_future() -> None:
     history = funded()
     over = history.days.start + CUT

@@ -14,8 +14,6 @@ from tests.walkforward.reference_plans import RULES, Rule, universe
 from tests.walkforward.reference_tables import decisions_of, tape_of
 from tests.walkforward.reference_trading import Decision
 
-pytestmark = pytest.mark.unmeasured
-
 
 def riddled() -> History:
     """Some of the bundled coins, with one day in forty and whole weeks of payments missing."""
@@ -35,6 +33,7 @@ def riddled() -> History:
 MARKETS = [pytest.param(bundled, id="bundled"), pytest.param(riddled, id="riddled")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("market", MARKETS)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_a_strategy_wants_what_its_words_say(market: Callable[[], History], rule: Rule) -> None:

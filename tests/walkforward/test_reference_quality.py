@@ -19,12 +19,11 @@ from tests.walkforward.reference_bars import BUNDLED, RECORDED
 from tests.walkforward.reference_summary import best_by_luck, probability
 from tests.walkforward.test_reference_walk import Case, both, few
 
-pytestmark = pytest.mark.unmeasured
-
 ROUNDING = 1e-4
 """Two figures that are rounded to four decimals, one of them from returns that are rounded as well."""
 
 
+@pytest.mark.slow
 @pytest.mark.promise("quality.payload")
 def test_trades_wins_and_means_of_every_coin_are_those_of_the_slow_implementation() -> None:
     made = both(Case(BUNDLED, few, "anchored"))
@@ -45,7 +44,7 @@ def test_trades_wins_and_means_of_every_coin_are_those_of_the_slow_implementatio
 
 
 @needs_recordings
-@pytest.mark.real_data
+@pytest.mark.recorded
 @pytest.mark.timeout(300)
 @pytest.mark.promise("quality.payload", "quality.tiers")
 def test_every_record_of_the_recorded_market_is_recounted_from_its_trades() -> None:

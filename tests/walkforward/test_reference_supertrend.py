@@ -11,14 +11,13 @@ from tests.walkforward.reference_bars import Bar, History, bundled, recorded
 from tests.walkforward.reference_plans import TREND
 from tests.walkforward.reference_supertrend import supertrend
 
-pytestmark = pytest.mark.unmeasured
-
 MARKETS = [
     pytest.param(bundled, id="bundled"),
-    pytest.param(recorded, id="recorded", marks=[pytest.mark.real_data, needs_recordings]),
+    pytest.param(recorded, id="recorded", marks=[pytest.mark.recorded, needs_recordings]),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("market", MARKETS)
 @pytest.mark.parametrize(TREND.parameters, TREND.grid)
 def test_it_says_what_talib_says_of_every_bar(market: Callable[[], History], period: int, multiplier: float) -> None:

@@ -54,6 +54,7 @@ def plans(draw: st.DrawFn) -> reference.Plan:
     return made
 
 
+@pytest.mark.slow
 @given(markets(), plans(), st.tuples(st.integers(0, DAYS), st.integers(0, DAYS)), st.sets(st.integers(0, DAYS - 1)))
 @settings(max_examples=100, deadline=None)
 def test_any_plan_brings_what_trading_it_day_by_day_brings(

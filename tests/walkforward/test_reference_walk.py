@@ -22,8 +22,6 @@ from tests.walkforward.reference_plans import RULES, universe
 from tests.walkforward.reference_summary import doing_nothing, figures
 from tests.walkforward.reference_trading import Trade
 
-pytestmark = pytest.mark.unmeasured
-
 CAPITAL_USD = 100_000
 CENT_USD = 0.01
 
@@ -74,7 +72,7 @@ CASES = [
     pytest.param(
         Case(RECORDED, recorded, "anchored"),
         id="recorded",
-        marks=[pytest.mark.real_data, pytest.mark.soak, pytest.mark.timeout(900), needs_recordings],
+        marks=[pytest.mark.recorded, pytest.mark.soak, pytest.mark.timeout(900), needs_recordings],
     ),
     pytest.param(Case(BUNDLED, few, "anchored"), id="bundled"),
     pytest.param(Case(BUNDLED, few, "rolling"), id="bundled, rolling"),
@@ -93,6 +91,7 @@ def identity(strategy: str, coin: str, decided: int) -> str:
     return f"{strategy}-{coin}-{iso(decided)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_walk_forward_is_what_the_slow_and_obvious_one_is(case: Case) -> None:
     made = both(case)

@@ -164,6 +164,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(said=json_values)
 async def test_whatever_a_node_says_it_is_an_answer_or_a_failure(said: Any) -> None:
     node = answering(json.loads(json.dumps(said)))

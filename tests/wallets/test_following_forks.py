@@ -174,6 +174,7 @@ def numbers() -> Iterator[int]:
     return count(1)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(st.one_of(*CHANGES, *ROUNDS), min_size=3, max_size=25))
 async def test_what_moved_is_known_once_and_only_once_whatever_happens(

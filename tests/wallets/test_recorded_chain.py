@@ -21,7 +21,7 @@ BLOCKS = DATA / "chain"
 EXCHANGES = DATA / "wire" / "evm-execution-apis"
 
 pytestmark = [
-    pytest.mark.real_data,
+    pytest.mark.recorded,
     pytest.mark.skipif(not BLOCKS.is_dir(), reason="the recordings in ../shared/data are not there"),
 ]
 

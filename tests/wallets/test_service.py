@@ -187,6 +187,7 @@ async def test_an_address_that_is_not_watched_is_not_found(front: Front) -> None
         assert (error.code, error.message) == ("NOT_FOUND", f"{STRANGER} is not watched")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("wallets.parameters")
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6, 200])
 async def test_pages_hold_every_movement_once_whatever_their_size(front: Front, limit: int) -> None:

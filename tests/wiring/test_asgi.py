@@ -8,8 +8,12 @@ import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
+import pytest
+
 from tests.fakes.handful import handful
 from tests.fakes.serving import PATIENCE_S, environment, free_port, run_verdict, wait_until
+
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -43,6 +43,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("many_files")
 @pytest.mark.promise("connections.idle", "connections.files")
 @pytest.mark.parametrize("kind", [Limited, HardLimited])

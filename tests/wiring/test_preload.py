@@ -75,6 +75,7 @@ async def test_hourly_bars_are_prepared_up_to_the_present_instant_and_no_further
     assert newest == clock.now_ms() // HOUR_MS * HOUR_MS - HOUR_MS
 
 
+@pytest.mark.slow
 async def test_a_prepared_start_looks_at_funding_only_after_the_service_is_ready(tmp_path: Path) -> None:
     settings = replace(recorded_in(tmp_path), port=1)
     clock = choose_clock(settings)

@@ -29,10 +29,11 @@ from tests.fakes.serving import (
     wait_until,
 )
 
+pytestmark = pytest.mark.process
+
 RISK = "/api/cli/coin/risk/BTC"
 
 
-@pytest.mark.unmeasured
 def test_sigterm_ends_it_in_order_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         running.process.send_signal(signal.SIGTERM)
@@ -66,7 +67,6 @@ def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) ->
     assert not [line for line in running.lines if not line.startswith("{")]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.promise("meter.durable")
 def test_neither_kill_9_nor_a_restart_loses_a_key_or_the_count_of_an_answered_call(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
@@ -96,7 +96,6 @@ def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
         running.wait_for("stopped", times=2)
 
 
-@pytest.mark.unmeasured
 def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as running:
         running.wait_for("ready", times=2)
@@ -150,7 +149,6 @@ def test_a_restart_succeeds_at_once_after_the_parent_was_killed_while_workers_st
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are read from /proc")
-@pytest.mark.unmeasured
 @pytest.mark.promise("operator.orphans")
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_under_load_end_when_their_parent_is_killed_and_a_restart_succeeds_at_once(
@@ -197,7 +195,6 @@ def is_running(process: int) -> bool:
         return False
 
 
-@pytest.mark.unmeasured
 @pytest.mark.promise("run.source", "fixtures.header")
 def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue: str) -> None:
     with serving(tmp_path, **live_at(venue)) as running:
@@ -237,7 +234,6 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         assert running.ask("/metrics")[0] == 404
 
 
-@pytest.mark.unmeasured
 @pytest.mark.promise("serve.https", "run.tls")
 def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
@@ -345,7 +341,6 @@ def test_a_damaged_database_is_refused_with_the_remedy(tmp_path: Path, workers: 
     assert "verdict backup" in done.stderr
 
 
-@pytest.mark.unmeasured
 def test_fixtures_that_are_missing_are_refused(tmp_path: Path) -> None:
     for replay in ("shifted", "frozen"):
         done = refused(data_dir=str(tmp_path), fixtures_dir=str(tmp_path), replay=replay)

@@ -13,7 +13,7 @@ from service.verdict.scorecard import BACKTEST
 from tests.fakes.handful import COINS
 from tests.fakes.serving import Serving, run_verdict, serving, wait_until
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = pytest.mark.process
 
 RISK = "/api/cli/coin/risk/BTC"
 

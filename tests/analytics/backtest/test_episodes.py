@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def followed(
 days = st.integers(0, ROWS)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data(), days, st.integers(1, 6))
 def test_any_triggers_are_held_as_a_slow_reading_of_the_rule_holds_them(

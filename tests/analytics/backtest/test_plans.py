@@ -20,8 +20,6 @@ from tests.analytics.backtest import independent
 from tests.analytics.backtest.tapes import SIZE, forged, recorded, tapes
 from tests.market.recordings import needs_recordings
 
-pytestmark = pytest.mark.unmeasured
-
 SMALL_GRID = {"cross-sectional-momentum": [{"lookback": 14, "top": 1}, {"lookback": 28, "top": 2}]}
 """The tapes made up here have a universe of five, so fewer on either side than in the real grid."""
 
@@ -58,6 +56,7 @@ def test_a_plan_is_that_of_a_slow_reading_of_its_rule(
     assert_as_read(tape, tradable(tape, SIZE), strategy, data.draw(small_grid(strategy)))
 
 
+@pytest.mark.slow
 @every_strategy
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), tape=tapes())
@@ -111,7 +110,7 @@ def test_the_strategies_are_those_of_the_wire_each_with_a_few_parameter_sets() -
         assert all(list(parameters) == list(strategy.grid[0]) for parameters in strategy.grid)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 @every_strategy
 def test_plans_over_the_recordings_are_those_of_a_slow_reading_of_the_rule(strategy: Strategy) -> None:
@@ -120,7 +119,7 @@ def test_plans_over_the_recordings_are_those_of_a_slow_reading_of_the_rule(strat
         assert_as_read(tape, flags, strategy, parameters)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 @every_strategy
 def test_plans_over_the_recordings_keep_their_promises_and_never_look_ahead(strategy: Strategy) -> None:

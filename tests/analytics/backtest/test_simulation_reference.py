@@ -17,8 +17,6 @@ from tests.analytics.backtest.accountant import Accounts, account
 from tests.analytics.backtest.tapes import recorded
 from tests.market.recordings import needs_recordings
 
-pytestmark = pytest.mark.unmeasured
-
 PRICES = (0.000_017, 0.5, 0.93, 1.0, 1.07, 2.25, 64_250.5)
 RATES = (None, 0.0, 0.0003, 0.012, -0.004)
 
@@ -113,6 +111,7 @@ def agree_on_what_is_open(tape: MarketTape, book: BacktestBook, accounts: Accoun
         assert column == pytest.approx(wanted, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=300)
 def test_the_books_say_what_an_accountant_says(case: tuple[MarketTape, TradingPlan, int, int, Flags]) -> None:
@@ -125,6 +124,7 @@ def test_the_accountant_counts_in_the_reasons_of_the_wire() -> None:
     assert accountant.REASONS == REASONS
 
 
+@pytest.mark.slow
 @given(cases())
 def test_what_has_been_booked_does_not_depend_on_what_comes_later(
     case: tuple[MarketTape, TradingPlan, int, int, Flags],
@@ -142,6 +142,7 @@ def test_what_has_been_booked_does_not_depend_on_what_comes_later(
     ]
 
 
+@pytest.mark.slow
 @given(cases())
 def test_the_days_of_all_positions_add_up_to_their_returns(
     case: tuple[MarketTape, TradingPlan, int, int, Flags],
@@ -155,7 +156,7 @@ def test_the_days_of_all_positions_add_up_to_their_returns(
     )
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_books_of_a_real_quarter_say_what_an_accountant_says() -> None:
     tape, _ = recorded()

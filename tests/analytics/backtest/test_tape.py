@@ -16,6 +16,7 @@ DAY = 20_000
 BAR = DayBar(DAY, 10.0, 12.0, 9.0, 11.0, 100.0)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["BTC", "AAVE", "kPEPE"]), st.sets(st.integers(0, 20))),

@@ -29,6 +29,7 @@ def followed(closes: list[float], parameters: Mapping[str, float] = FAST) -> tup
     return plan(tape, tradable(tape, 1), parameters), tape
 
 
+@pytest.mark.slow
 @every_set
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000))
@@ -52,7 +53,7 @@ def assert_published(bars: list[tuple[float, float, float]], parameters: Mapping
     assert ours.line[period:, 0].tolist() == pytest.approx([line for line, _ in slow], rel=1e-9)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 @every_set
 def test_recorded_coins_have_the_line_and_direction_of_ta_lib_and_of_a_slow_computation(

@@ -79,7 +79,7 @@ def test_a_tape_without_days_has_no_universe() -> None:
     assert tradable(steady({"A": 1}).until(0), 5).shape == (0, 1)
 
 
-@pytest.mark.real_data
+@pytest.mark.recorded
 @needs_recordings
 def test_the_recorded_universe_is_that_of_a_slow_reading_of_the_rule() -> None:
     tape, flags = recorded()

@@ -57,6 +57,7 @@ def test_every_trial_is_reported_and_only_chosen_methods_are_looked_at(planted: 
     assert all(not trial.is_earned for trial in planted if trial.look is None)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("claims.noise")
 @pytest.mark.timeout(600)
 def test_noise_earns_a_claim_in_at_most_one_of_twenty_markets() -> None:

@@ -62,6 +62,7 @@ def test_no_template_holds_a_digit() -> None:
             assert not re.search(r"\d", "".join(literals)), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(QUERIES))
 async def test_every_kind_of_answer_has_a_template_whose_names_are_bound(kind: str) -> None:
     result = await world().ask(QUERIES[kind])
@@ -87,6 +88,7 @@ def test_every_template_is_needed() -> None:
     assert templates()["refused"].keys() == REFUSED.keys() | {"no-run"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(REFUSED))
 async def test_every_refusal_is_said_in_one_or_two_sentences_without_sources(kind: str) -> None:
     result = await world().ask(REFUSED[kind])
@@ -107,6 +109,7 @@ def leftover(text: str, result: Result) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(QUERIES))
 async def test_every_digit_of_the_first_paragraph_is_of_a_value(kind: str) -> None:
     result = await world().ask(QUERIES[kind])
@@ -115,6 +118,7 @@ async def test_every_digit_of_the_first_paragraph_is_of_a_value(kind: str) -> No
     assert not re.search(r"\d", rest), rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(QUERIES))
 async def test_tables_have_at_most_80_columns_and_20_rows(kind: str) -> None:
     text = await answered(QUERIES[kind])
@@ -123,6 +127,7 @@ async def test_tables_have_at_most_80_columns_and_20_rows(kind: str) -> None:
     assert len(lines) <= 22
 
 
+@pytest.mark.slow
 async def test_one_fact_answers_are_short() -> None:
     one_fact = [kind for kind in QUERIES if not kind.startswith("list_") and kind not in {"why", "screen", "explain"}]
     lengths = sorted(

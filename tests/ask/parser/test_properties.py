@@ -66,6 +66,7 @@ def test_an_earlier_turn_never_makes_a_question_fail(text: str, question: str) -
     assert understood.queries or understood.refusal is not None
 
 
+@pytest.mark.slow
 @given(st.lists(_WORDS, min_size=1, max_size=14), st.lists(_WORDS, max_size=8))
 def test_no_order_of_words_fails_to_be_read_and_it_is_read_the_same_again(words: list[str], after: list[str]) -> None:
     turns = [" ".join(words), *([" ".join(after)] if after else [])]

@@ -105,6 +105,7 @@ def test_a_question_that_is_not_read_whole_suggests_what_was_read_of_it(question
     assert (refusal.reason, refusal.instead) == ("unread", instead)
 
 
+@pytest.mark.slow
 def test_what_a_refusal_suggests_is_read_as_it_is_suggested() -> None:
     refused = [
         refusal

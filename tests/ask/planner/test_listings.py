@@ -369,6 +369,7 @@ async def test_the_categories_of_a_coin() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "subject",
     [coins("SOL"), L1, Subject(scope="all", excluded=("BTC",)), Subject(scope="service", assets=("xyz:GOLD",)),

@@ -46,6 +46,7 @@ def test_every_first_word_and_every_option_is_offered(monkeypatch: pytest.Monkey
     assert {"--json", "--fields", "--help"} <= set(offered("verdict coin risk BTC --", monkeypatch))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_a_shell_is_valid(shell: str) -> None:
     told = typed("completions", shell)
@@ -59,6 +60,7 @@ def test_an_unknown_shell_is_refused() -> None:
     assert typed("completions", "tcsh").code == 1
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 def test_bash_completes_with_the_printed_script() -> None:
     program = f'verdict() {{ "{sys.executable}" -m service "$@"; }}\n'

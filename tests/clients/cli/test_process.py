@@ -31,6 +31,7 @@ def in_shell(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("command", "code", "err"),
     [
@@ -47,6 +48,7 @@ def test_a_stream_that_takes_nothing_is_no_defect_and_changes_no_other_exit_code
     assert (done.returncode, done.stdout, done.stderr) == (code, "", err)
 
 
+@pytest.mark.process
 def test_standard_input_that_is_closed_is_empty() -> None:
     done = in_shell("verdict ask - <&- 2>&1 >/dev/null")
     assert (done.returncode, "ask something" in done.stdout) == (1, True)
@@ -63,6 +65,7 @@ def test_programs_read_that_the_output_is_lost(monkeypatch: pytest.MonkeyPatch) 
     assert f'"OUTPUT_LOST", "message": "{_FULL}"' in typed("coin", "risk", "BTC").err
 
 
+@pytest.mark.process
 def test_an_interrupt_while_the_table_is_loaded_leaves_no_traceback() -> None:
     code = (
         "import os, signal, sys\n"

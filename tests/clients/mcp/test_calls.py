@@ -52,6 +52,7 @@ class User:
         return types.ElicitResult.model_validate(self._reply)
 
 
+@pytest.mark.slow
 async def test_every_tool_answers_what_its_schema_says(opened: Opened, service: Recorded) -> None:
     async with opened() as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}

@@ -40,6 +40,7 @@ def say(url: str, head: str, body: bytes = b"") -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.promise("mcp.host")
 @pytest.mark.parametrize(
     ("hosts", "status"),
@@ -74,6 +75,7 @@ def test_a_body_without_a_declared_length_is_capped_too(url: str) -> None:
     assert say(url, head, chunk * 64 + b"1\r\n \r\n").startswith("HTTP/1.1 413 ")
 
 
+@pytest.mark.slow
 @pytest.mark.promise("mcp.sessions")
 async def test_a_client_has_so_many_sessions_and_others_and_modern_callers_are_served(
     url: str, monkeypatch: pytest.MonkeyPatch
@@ -92,6 +94,7 @@ async def test_a_client_has_so_many_sessions_and_others_and_modern_callers_are_s
         assert (await client.list_tools()).tools  # a request that stands alone opens no session
 
 
+@pytest.mark.slow
 @pytest.mark.promise("mcp.sessions")
 async def test_an_ended_session_makes_room_for_the_next(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_guard, "SESSIONS_PER_CLIENT", 1)

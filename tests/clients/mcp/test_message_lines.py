@@ -74,6 +74,7 @@ async def test_a_message_of_the_limit_and_the_last_one_without_a_line_end_are_re
     assert errors == []
 
 
+@pytest.mark.process
 @pytest.mark.promise("mcp.unreadable")
 def test_the_command_answers_an_unreadable_line_and_the_next_message() -> None:
     handshake = {

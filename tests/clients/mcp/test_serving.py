@@ -52,6 +52,7 @@ async def every_tool_answers(client: Client) -> None:
     assert {tool.name for tool in listed} == {call.tool for call in CALLS}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("clients.both", "clients.settings")
 async def test_every_tool_answers_over_standard_input_and_output_where_nothing_else_is_written(
     service: Recorded, tmp_path: Path
@@ -122,6 +123,7 @@ def dial(url: str, key: str | None) -> tuple[httpx2.AsyncClient, Any]:
     return client, streamable_http_client(url, http_client=client)
 
 
+@pytest.mark.slow
 async def test_every_tool_answers_over_http_and_each_caller_is_who_it_says(service: Recorded, over_http: str) -> None:
     first, transport = dial(over_http, "verdict_sk_caller")
     async with first, Client(transport, read_timeout_seconds=PATIENCE_S) as client:

@@ -105,6 +105,7 @@ for number in range(12):
 """
 
 
+@pytest.mark.process
 def test_processes_at_once_never_pass_the_ceiling_together(tmp_path: Path) -> None:
     racers = [
         subprocess.Popen(

@@ -131,6 +131,7 @@ def _add(path: Path, times: int) -> None:
             write_whole(path, str(int(read_whole(path) or b"0") + 1).encode())
 
 
+@pytest.mark.process
 def test_processes_that_change_a_file_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "deep/count"
     context = multiprocessing.get_context("fork")

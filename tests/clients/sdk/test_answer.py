@@ -59,6 +59,7 @@ def test_a_redirect_without_a_target_is_a_refusal_without_a_word() -> None:
     assert "sends on to http://x" in refused(None, 302, location="http://x").message
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.recursive(st.none() | st.booleans() | st.text() | st.integers(), lambda x: st.dictionaries(st.text(), x)))
 def test_whatever_stands_in_a_refusal_is_one(document: object) -> None:

@@ -32,6 +32,7 @@ def context(certificate: Path) -> ssl.SSLContext:
     return made
 
 
+@pytest.mark.process
 def test_a_certificate_that_is_trusted_by_ssl_cert_file_is_good(
     certificate: Path, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_certificate_that_is_trusted_by_ssl_cert_file_is_good(
         assert not client.tls
 
 
+@pytest.mark.process
 def test_a_certificate_nobody_knows_is_refused_before_the_token_is_sent(context: ssl.SSLContext) -> None:
     with peer(says([1]), context=context) as there:
         with pytest.raises(
@@ -65,6 +67,7 @@ def test_a_certificate_nobody_knows_is_refused_before_the_token_is_sent(context:
         assert not caught.value.sent
 
 
+@pytest.mark.process
 def test_another_hosts_certificate_is_refused(
     certificate: Path, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +85,7 @@ def test_a_peer_that_speaks_no_tls_is_said_to() -> None:
             ApiConnection(url).ask("GET", "/")
 
 
+@pytest.mark.process
 def test_http_to_a_peer_of_tls_says_that_it_hung_up(context: ssl.SSLContext) -> None:
     with peer(context=context) as there, pytest.raises(UnreachableError, match=r"is it https:// instead|broke"):
         ApiConnection(there.url.replace("https:", "http:")).ask("GET", "/")
