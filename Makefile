@@ -1,8 +1,8 @@
 # Run `make <target>`. Required: make, and Python 3.11 or newer.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test check measured lint coverage docs bench eval fixtures soak chain browser vendor commands fuzz mutants \
-	dist live-check
+.PHONY: help run test gate check lint coverage slow system dates tools-present docs bench eval fixtures soak chain browser \
+	vendor commands fuzz mutants dist live-check
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,14 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 QUIETLY := -m pip install -qq --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes --requirement
 PIP := $(BIN)/python $(QUIETLY)
 OR_FAIL = || { echo 'Installing $< failed (the reason is above). Check the connection to the package index, then run make again.' >&2; exit 1; }
+PYTEST := $(BIN)/python -m pytest -rfE
 COVERAGE := $(BIN)/coverage
+# Tests by marker (pyproject.toml). Each test belongs to one of these, or to `chain`, `browser` or `soak`.
+APART := chain or browser or soak
+SYSTEM := process or wall or machine
+FAST := not ($(APART) or $(SYSTEM) or slow or recorded)
+# Rules that decide about quota, money and verdicts, without I/O. Every branch of them is tested.
+PURE := service/access/quota.py,service/payments/checks.py,service/verdict/decide.py,service/verdict/tables.py
 CLIENTS := tests/chain/clients
 BROWSER := tests/browser
 WORKERS ?= 2
@@ -33,30 +40,44 @@ live-check: VERDICT_SOURCE := live
 live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit code 1 if a route lacks one
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service doctor --upstreams
 
-test: lint $(BIN)/verdict ## lint, types, and every test but the slow ones, in about five minutes
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rfEs -m 'not slow and not soak and not chain and not browser'
+test: $(VENV)/dev $(BIN)/verdict ## every test in one process of its own time: at most four minutes on two cores
+	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)'
 
-check: lint measured ## every test, the coverage gate, the site, real payments, the pages and a short soak: an hour
-	@$(COVERAGE) report
-	@$(MAKE) --no-print-directory docs chain browser
+gate: $(VENV)/dev $(BIN)/verdict ## the system tests that run before each landing: processes, kills, ledgers, documentation
+	@$(PYTEST) -m gate
+
+check: tools-present lint coverage slow system docs chain browser dates ## everything, for releases: about two hours
 	@$(MAKE) --no-print-directory soak SOAK=short
 
-# The tests start hundreds of processes, so keep compiled bytecode. Each worker starts with one half of the tests, so
-# that fixtures shared by a module or package are seldom built twice.
-measured: export PYTHONDONTWRITEBYTECODE :=
-measured: $(VENV)/dev $(BIN)/verdict
+coverage: $(VENV)/dev $(BIN)/verdict ## run the tests of `make test` with coverage and write it as pages in htmlcov/
 	@rm -f .coverage .coverage.*
-	@$(COVERAGE) run -m pytest -n $(WORKERS) --dist worksteal -rfEs -m 'not soak and not chain and not browser'
+	@$(COVERAGE) run -m pytest -rfE -n $(WORKERS) --dist loadfile -m '$(FAST)'
 	@$(COVERAGE) combine --quiet
-	@rm -f .coverage.* # incomplete files of killed processes
+	@$(COVERAGE) html --quiet
+	@$(COVERAGE) report
+	@$(COVERAGE) report --include '$(PURE)' --fail-under 100
+
+slow: $(VENV)/dev $(BIN)/verdict ## slow tests and tests on the recordings, in parallel
+	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '(slow or recorded) and not ($(APART) or $(SYSTEM))'
+
+system: $(VENV)/dev $(BIN)/verdict ## tests of processes, of real time and of the machine, one after the other
+	@$(PYTEST) -m '($(SYSTEM)) and not ($(APART))'
+
+dates: $(VENV)/dev $(BIN)/verdict ## the tests of `make test` on other days: in 40 days, a leap day, midnight, first of a month
+	@for at in '+40d' '@2028-02-29 12:00:00' '@2027-01-15 23:59:30' '@2027-03-01 00:00:05'; do \
+		echo "The clock begins at $$at (UTC)."; \
+		TZ=UTC FAKETIME_DONT_FAKE_MONOTONIC=1 faketime -m -f "$$at" $(PYTEST) -n $(WORKERS) --dist loadfile \
+			-m '$(FAST)' || exit 1; done
+
+# Elsewhere a test whose tool is missing is skipped. Here that would hide it.
+tools-present:
+	@for tool in chromium faketime fish git ip mkfs.ext4 nft node npm openssl setpriv slowhttptest strace systemd-analyze zsh; do \
+		command -v $$tool >/dev/null || { echo "make check needs $$tool. Install it, then run make check again." >&2; exit 1; }; done
 
 lint: $(VENV)/dev ## ruff and mypy
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-
-coverage: measured ## run every test and write its coverage as pages in htmlcov/
-	@$(COVERAGE) html
 
 docs: $(VENV)/site/ready ## build docs/ as a site in build/site/; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --strict

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import platform
 import sys
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -17,28 +18,39 @@ from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.upstream.replay.server import replay_server
 from tests.fakes.clock import FakeClock
-from tests.fakes.threads import count_thread_work
+from tests.fakes.inline import real_threads, run_inline
 
 pytest_plugins = ["tests.soak.plugin"]
 
 settings.register_profile("unhurried", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # same examples every time, whatever the machine's speed
 
-count_thread_work()
+run_inline()
 
+PATIENT_S: Final = 300
 MAY_START_PROCESSES: Final = ("process", "wall", "machine", "soak", "chain", "browser")
 _STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn"})
 _started: Final[list[str]] = []
 
 
 def pytest_configure() -> None:
-    """Note the start of every process, for `pytest_runtest_protocol`."""
+    """Note the start of every process, for `pytest_runtest_call`."""
+    platform.processor()  # the standard library starts `uname` once
     sys.addaudithook(_note_start)
 
 
 def _note_start(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _STARTS:
         _started.append(f"{event} {arguments[0] if arguments else ''}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests that are slow or wait for processes more time than the limit of `make test`."""
+    for item in items:
+        patient = any(map(item.get_closest_marker, (*MAY_START_PROCESSES, "slow", "recorded")))
+        if patient and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(PATIENT_S))
 
 
 def pytest_collection_finish() -> None:
@@ -63,6 +75,13 @@ def _collect_garbage() -> Iterator[None]:
     """Find what a file's tests left open while they are still to blame for it."""
     yield
     gc.collect()
+
+
+@pytest.fixture(name="real_threads")
+def _real_threads() -> Iterator[None]:
+    """Let the store and what computes run on threads, as in the service."""
+    with real_threads():
+        yield
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from service.storage.documents import DocumentStore
 from service.upstream.session import UpstreamSession, open_session
 from service.wire.cursor import Cursors
 from tests.fakes.clock import START_MS, FakeClock
-from tests.fakes.threads import thread_work
 from tests.market.parts import TODAY, said, until
 from tests.market.venue import Venue, context, hour, payment
 from tests.upstream.faults import answer
@@ -272,10 +271,9 @@ async def test_readiness_tells_how_far_the_series_by_the_hour_are(
 
 
 async def settled() -> None:
-    """Let what is under way over sockets and threads come to its end."""
+    """Let what is under way over sockets come to its end."""
     for _ in range(100):
         await asyncio.sleep(0.001)
-        await thread_work().ended()
 
 
 async def test_a_closed_room_leaves_no_task_behind(

@@ -22,7 +22,6 @@ from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import open_session
 from service.wire.rwa import RwaAsset, RwaAssets
 from tests.fakes.clock import START_MS, FakeClock
-from tests.fakes.threads import thread_work
 from tests.rwa.parts import Coin, read
 from tests.upstream import faults
 from tests.upstream.conftest import FIXTURES
@@ -90,7 +89,6 @@ class Stand:
             while not condition():
                 for _ in range(10):
                     await asyncio.sleep(0.0005)
-                await thread_work().ended()  # else prices age by minutes while a busy machine reckons
                 await self.clock.advance(1)
 
 

@@ -31,8 +31,8 @@ from service.wiring import upstreams as venues
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.handful import cut
+from tests.fakes.inline import inline
 from tests.fakes.serving import live_at
-from tests.fakes.threads import thread_work
 from tests.upstream.conftest import FIXTURES
 from tests.upstream.faults import Faults
 
@@ -229,15 +229,12 @@ class Indoors:
         """Let what is under way over sockets and threads come to its end; what waits for time, or for ever, does not.
 
         It ends after 20 turns of the loop in which nothing was under way and nothing began. A request to an upstream
-        may hang, so while there are some, 100 turns without a change are enough. What threads and the store do ends,
-        and is waited for: on a busy machine a thread may not run for a while.
+        may hang, so while there are some, 100 turns without a change are enough.
         """
-        threads = thread_work()
         calm, before = 0, (0, 0, 0)
         while calm < (20 if before[0] == 0 else 100) or self._lapse():
             await asyncio.sleep(0.001)
-            await threads.ended()
-            now = (*self._under_way(), threads.begun)
+            now = (*self._under_way(), inline.begun)
             calm, before = calm + 1 if now == before else 0, now
 
     def _lapse(self) -> bool:

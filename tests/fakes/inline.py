@@ -1,0 +1,121 @@
+"""What the service hands to threads, run on the event loop: tests with a clock moved by hand then have one order.
+
+A hand-moved clock waits for nobody. If a thread of the store, or one that computes, is late on a busy machine, minutes
+of the test's time pass meanwhile. On the loop everything has run before the clock moves on. `real_threads` is for tests
+of the threads themselves.
+"""
+
+import asyncio
+import sys
+from asyncio.base_events import BaseEventLoop
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final
+from unittest.mock import patch
+
+import uvloop
+
+from service.storage import database
+from service.storage.database import SqliteDatabase, unavailable_when_failing
+from service.storage.engine import Parameters
+from service.storage.writer import Answer, Work, Writer, _answer
+
+_THREADED: Final = ("service.clients", "service.operator", "service.wiring", "service.http")
+"""Packages whose threads wait for something outside: a socket, a process, a person."""
+
+
+class InlineWriter(Writer):
+    """Runs closures on the event loop, all that were queued since its last turn in one transaction."""
+
+    def submit(self, work: Work[Any], answer: Answer) -> None:
+        """Queue a closure."""
+        super().submit(work, answer)
+        self._loop.call_soon(self._turn)
+
+    async def close(self) -> None:
+        """Run what is queued, then close the store."""
+        self._closed = True
+        self._turn()
+        self.session.close()
+
+    def _run(self) -> None:
+        """Leave the thread at once."""
+
+    def _turn(self) -> None:
+        while group := self._waiting(1_024):
+            inline.begun += 1
+            _answer(self._answers(group))
+
+
+class InlineDatabase(SqliteDatabase):
+    """Reads on the event loop."""
+
+    async def read(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """Read what is committed."""
+        await asyncio.sleep(0)
+        inline.begun += 1
+        with unavailable_when_failing():
+            return [tuple(row) for row in self._reader._conn.execute(sql, parameters).fetchall()]
+
+
+class _Inline:
+    """Whether things run inline, and how many have.
+
+    Attributes:
+        active: False while a test has asked for real threads.
+        begun: Calls so far.
+    """
+
+    active = True
+    begun = 0
+
+
+inline: Final = _Inline()
+
+
+def run_inline() -> None:
+    """Begin, for this process."""
+    patch.object(database, "Writer", InlineWriter).start()
+    patch.object(database, "SqliteDatabase", InlineDatabase).start()
+    for loops in (BaseEventLoop, uvloop.Loop):
+        loops.run_in_executor = _inlined(loops.run_in_executor)  # type: ignore[method-assign]
+
+
+@contextmanager
+def real_threads() -> Iterator[None]:
+    """Use threads as the service does."""
+    with (
+        patch.object(inline, "active", new=False),
+        patch.object(database, "Writer", Writer),
+        patch.object(database, "SqliteDatabase", SqliteDatabase),
+    ):
+        yield
+
+
+def _inlined(run_in_executor: Callable[..., asyncio.Future[Any]]) -> Callable[..., asyncio.Future[Any]]:
+    @wraps(run_in_executor)
+    def run(self: asyncio.AbstractEventLoop, executor: Any, work: Callable[..., Any], *arguments: Any) -> Any:
+        caller = str(sys._getframe(2).f_globals.get("__name__"))  # of `asyncio.to_thread`
+        if (
+            executor is not None
+            or not inline.active
+            or not caller.startswith("service.")
+            or caller.startswith(_THREADED)
+        ):
+            return run_in_executor(self, executor, work, *arguments)
+        inline.begun += 1
+        future: asyncio.Future[Any] = self.create_future()
+        self.call_soon(_resolve, future, work, *arguments)
+        return future
+
+    return run
+
+
+def _resolve(future: asyncio.Future[Any], work: Callable[..., Any], *arguments: Any) -> None:
+    if future.cancelled():
+        return
+    try:
+        future.set_result(work(*arguments))
+    except Exception as error:  # noqa: BLE001 - it is raised where the result is awaited
+        future.set_exception(error)
