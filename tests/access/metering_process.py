@@ -2,8 +2,8 @@
 
 `burst DATABASE TIMES`: open, say so, wait for a line, ask that often at once, print how many were granted.
 `serve DATABASE WAY`: ask without end (`charge`; `reserve` and commit; `visit`, each time with another device; `keep`,
-each time with another Idempotency-Key) with 16 tasks, and write the id of each call
-to standard output, eight bytes each, as an answer would be: only once it is counted.
+each time with another Idempotency-Key) with 16 tasks, and write the id of each call to standard output, eight bytes
+each, as an answer would be: only once it is counted. A store that is busy for too long is asked again.
 `visit DATABASE TIMES`: as `burst`, without a token and with one device.
 `repeat DATABASE TIMES`: as `burst`, with one Idempotency-Key: how many had to make the answer, and how many got it.
 """
@@ -12,6 +12,7 @@ import asyncio
 import os
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from service.access.anonymous import AnonymousCaller
@@ -19,6 +20,7 @@ from service.access.caller import Caller
 from service.access.idempotency import IdempotencyClaim, IdempotentRequest
 from service.access.meter import Meter, open_meter
 from service.clock import SystemClock
+from service.errors import ServiceError
 from service.storage.database import open_database
 from service.storage.response_store import StoredResponse
 
@@ -75,9 +77,10 @@ async def serve(meter: Meter, way: str) -> None:
 async def answer(meter: Meter, way: str, task: int) -> None:
     caller = Caller(1 + task % 3, "api_key", 1, "pro")
     while True:
-        event_id = await WAYS[way](meter, caller)
-        assert event_id is not None
-        os.write(1, struct.pack("<Q", event_id))
+        with suppress(ServiceError):
+            event_id = await WAYS[way](meter, caller)
+            assert event_id is not None
+            os.write(1, struct.pack("<Q", event_id))
 
 
 async def charged(meter: Meter, caller: Caller) -> int | None:

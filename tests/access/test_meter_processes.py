@@ -72,21 +72,6 @@ async def test_two_processes_share_one_question_left(db: Database, clock: FakeCl
             assert await meter.verify() == []
 
 
-async def test_no_process_starves_another(db: Database) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        processes = [await start("serve", db.path, "charge") for _ in range(2)]
-        await asyncio.gather(*(read_answers(process, 500) for process in processes))
-        reading = [asyncio.create_task(read_answers(process, 20_000)) for process in processes]
-        await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
-        for task in reading:
-            task.cancel()
-        await asyncio.wait(reading)
-        read = [0 if task.cancelled() else len(task.result()) for task in reading]
-        unread = [len(await kill(process)) for process in processes]  # a cancelled reading leaves its answers there
-        little, much = sorted(map(sum, zip(read, unread, strict=True)))
-        assert little > much / 3
-
-
 @pytest.mark.promise("meter.durable", "meter.once", "meter.lease")
 @pytest.mark.parametrize("way", ["charge", "reserve"])
 async def test_a_process_killed_at_any_moment_leaves_no_answer_uncounted_and_no_call_counted_in_vain(
