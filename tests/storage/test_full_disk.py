@@ -84,7 +84,7 @@ async def test_a_store_that_is_full_is_failing_until_a_write_succeeds_without_an
     await asyncio.sleep(0)
     await clock.advance(PROBE_EVERY_S)
     async with asyncio.timeout(20):
-        while await failing(db):  # until a page that is there already has been written
+        while await failing(db):  # noqa: ASYNC110 - until a page that is there already has been written
             await asyncio.sleep(0.001)
     watching.cancel()
 
