@@ -193,7 +193,9 @@ async def test_a_reader_that_takes_something_now_and_then_is_waited_for() -> Non
         connection: Any = next(iter(wire.state.connections))
         said, taken = b"", connection._count_taken()
         while not said.endswith(b"end\r\n0\r\n\r\n"):
-            said += await asyncio.wait_for(peer.reader.read(65_536), LATE)
+            piece = await asyncio.wait_for(peer.reader.read(65_536), LATE)
+            assert piece, "it was dropped"
+            said += piece
             if connection.flow.write_paused and connection._count_taken() > taken:
                 taken = connection._count_taken()
                 wire.pass_time(29)

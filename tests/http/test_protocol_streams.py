@@ -242,7 +242,7 @@ async def test_a_reader_that_takes_something_now_and_then_keeps_its_stream() -> 
             before = lines.taken
             lines.say(PIECE)
             while lines.taken == before:
-                await asyncio.wait_for(peer.reader.read(4_096), LATE)
+                assert await asyncio.wait_for(peer.reader.read(4_096), LATE), "it was dropped"
             wire.pass_time(29)
         assert lines.reason is None
         peer.close()

@@ -193,11 +193,15 @@ def tear(path: Path, copy: Path, torn: int) -> None:
     copy.with_name("verdict.db-wal").write_bytes(log[:-torn])
 
 
+can_inject = pytest.mark.machine
+"""It needs strace."""
+
+
 def injecting(*faults: str) -> tuple[str, ...]:
     return ("strace", "-f", "-qq", "-o", "/dev/null", *(f"--inject={fault}" for fault in faults))
 
 
-@pytest.mark.machine
+@can_inject
 async def test_a_sync_that_fails_is_a_503_and_nothing_of_it_is_answered(path: Path, clock: FakeClock) -> None:
     await run_writer(path, "0")  # makes the tables: what fails is a row, however many steps the schema has
     said = await run_writer(path, "60", before=injecting("fsync,fdatasync:error=EIO:when=20+25"))
@@ -207,7 +211,7 @@ async def test_a_sync_that_fails_is_a_503_and_nothing_of_it_is_answered(path: Pa
     assert await numbers(path, clock) == acknowledged
 
 
-@pytest.mark.machine
+@can_inject
 async def test_a_write_without_room_is_a_503_and_nothing_of_it_is_answered(path: Path, clock: FakeClock) -> None:
     await run_writer(path, "0")
     said = await run_writer(path, "60", before=injecting("pwrite64:error=ENOSPC:when=20+50"))
@@ -217,7 +221,7 @@ async def test_a_write_without_room_is_a_503_and_nothing_of_it_is_answered(path:
 
 
 @pytest.mark.promise("meter.durable")
-@pytest.mark.machine
+@can_inject
 @pytest.mark.parametrize("write", [3, 17, 42, 61, 77, 98, 131, 150])
 async def test_a_kill_at_any_write_keeps_every_acknowledged_row(path: Path, clock: FakeClock, write: int) -> None:
     said = await run_writer(path, "200", before=injecting(f"pwrite64:signal=SIGKILL:when={write}"))
