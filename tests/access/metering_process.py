@@ -1,6 +1,6 @@
 """A process that meters, for tests that need several of them or have to kill one.
 
-`burst DATABASE TIMES`: open, say so, wait for a line, ask that often at once, print how many were granted.
+`burst DATABASE TIMES`: open, ask once, say so, wait for a line, ask that often at once, print how many were granted.
 `serve DATABASE WAY`: ask without end (`charge`; `reserve` and commit; `visit`, each time with another device; `keep`,
 each time with another Idempotency-Key) with 16 tasks, and write the id of each call to standard output, eight bytes
 each, as an answer would be: only once it is counted. A store that is busy for too long is asked again.
@@ -34,8 +34,9 @@ async def started() -> None:
 
 
 async def burst(meter: Meter, times: str) -> None:
-    await started()
     caller = Caller(1, "api_key", 1)
+    await meter.charge(caller, "coin.risk")  # from now on it remembers the caller's counters
+    await started()
     decisions = await asyncio.gather(*(meter.charge(caller, "coin.risk") for _ in range(int(times))))
     sys.stdout.write(f"{sum(decision.event_id is not None for decision in decisions)}\n")
 
