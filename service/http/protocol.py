@@ -297,7 +297,9 @@ class VerdictProtocol(asyncio.Protocol):
     def _await_rest(self) -> None:
         """Start the deadline of an unfinished request, once; a head's only while no response is due."""
         reader = self._reader
-        if self._timed != reader.turns and (reader.phase == BODY or self._answering is None):
+        if reader.phase == HEAD and self._answering is not None:
+            self._reading.clear()
+        elif self._timed != reader.turns:
             self._timed = reader.turns
             self._reading.set(self.limits.body_s if reader.phase == BODY else self.limits.head_s)
 

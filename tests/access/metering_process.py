@@ -1,9 +1,9 @@
 """A process that meters, for tests that need several of them or have to kill one.
 
-`burst DATABASE TIMES`: open, say so, wait for a line, ask that often at once, print how many were granted.
+`burst DATABASE TIMES`: open, ask once, say so, wait for a line, ask that often at once, print how many were granted.
 `serve DATABASE WAY`: ask without end (`charge`; `reserve` and commit; `visit`, each time with another device; `keep`,
-each time with another Idempotency-Key) with 16 tasks, and write the id of each call
-to standard output, eight bytes each, as an answer would be: only once it is counted.
+each time with another Idempotency-Key) with 16 tasks, and write the id of each call to standard output, eight bytes
+each, as an answer would be: only once it is counted. A store that is busy for too long is asked again.
 `visit DATABASE TIMES`: as `burst`, without a token and with one device.
 `repeat DATABASE TIMES`: as `burst`, with one Idempotency-Key: how many had to make the answer, and how many got it.
 """
@@ -12,6 +12,7 @@ import asyncio
 import os
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from service.access.anonymous import AnonymousCaller
@@ -19,6 +20,7 @@ from service.access.caller import Caller
 from service.access.idempotency import IdempotencyClaim, IdempotentRequest
 from service.access.meter import Meter, open_meter
 from service.clock import SystemClock
+from service.errors import ServiceError
 from service.storage.database import open_database
 from service.storage.response_store import StoredResponse
 
@@ -32,8 +34,9 @@ async def started() -> None:
 
 
 async def burst(meter: Meter, times: str) -> None:
-    await started()
     caller = Caller(1, "api_key", 1)
+    await meter.charge(caller, "coin.risk")  # from now on it remembers the caller's counters
+    await started()
     decisions = await asyncio.gather(*(meter.charge(caller, "coin.risk") for _ in range(int(times))))
     sys.stdout.write(f"{sum(decision.event_id is not None for decision in decisions)}\n")
 
@@ -75,9 +78,10 @@ async def serve(meter: Meter, way: str) -> None:
 async def answer(meter: Meter, way: str, task: int) -> None:
     caller = Caller(1 + task % 3, "api_key", 1, "pro")
     while True:
-        event_id = await WAYS[way](meter, caller)
-        assert event_id is not None
-        os.write(1, struct.pack("<Q", event_id))
+        with suppress(ServiceError):
+            event_id = await WAYS[way](meter, caller)
+            assert event_id is not None
+            os.write(1, struct.pack("<Q", event_id))
 
 
 async def charged(meter: Meter, caller: Caller) -> int | None:

@@ -244,7 +244,7 @@ async def test_a_call_that_arrives_while_another_is_committed_is_decided_in_the_
 
     monkeypatch.setattr(meter, "_answer", arrive_and_answer)
     assert await charge(meter, 1) == 1
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         assert (await late[0]).event_id == 2
 
 
@@ -291,7 +291,7 @@ async def test_a_lease_that_ran_out_is_released_and_cannot_be_committed(
     await clock.advance(LEASE_MS // SECOND_MS - 30)
     assert await states(db) == [(1, 0)]
     await clock.advance(90)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while await states(db) != [(1, 2)]:
             await clock.advance(60)
     with pytest.raises(ServiceError, match="ask again") as refused:
@@ -374,8 +374,7 @@ async def test_waiting_calls_share_transactions(meter: Meter, db: Database, monk
 
     monkeypatch.setattr(db, "submit", count_submitted)
     await charge(meter, 500, a_caller(1, "pro"))
-    assert db.transactions - commits <= 3
-    assert len(submitted) <= 3
+    assert (db.transactions - commits, len(submitted)) == (1, 1)
 
 
 async def test_what_another_connection_wrote_is_not_overwritten_from_memory(

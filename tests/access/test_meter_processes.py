@@ -61,7 +61,7 @@ async def test_two_processes_share_one_question_left(db: Database, clock: FakeCl
     async with asyncio.timeout(PATIENCE_S):
         system = SystemClock()
         async with open_meter(db, system) as meter:
-            for _ in range(9):
+            for _ in range(7):  # and once by each process
                 await meter.charge(Caller(1, "api_key", 1), "coin.risk")
             processes = [await start("burst", db.path, "1000") for _ in range(2)]
             for process in processes:
@@ -70,21 +70,6 @@ async def test_two_processes_share_one_question_left(db: Database, clock: FakeCl
             outputs = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
             assert sorted(int(out) for out, _ in outputs) == [0, 1]
             assert await meter.verify() == []
-
-
-async def test_no_process_starves_another(db: Database) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        processes = [await start("serve", db.path, "charge") for _ in range(2)]
-        await asyncio.gather(*(read_answers(process, 500) for process in processes))
-        reading = [asyncio.create_task(read_answers(process, 20_000)) for process in processes]
-        await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
-        for task in reading:
-            task.cancel()
-        await asyncio.wait(reading)
-        read = [0 if task.cancelled() else len(task.result()) for task in reading]
-        unread = [len(await kill(process)) for process in processes]  # a cancelled reading leaves its answers there
-        little, much = sorted(map(sum, zip(read, unread, strict=True)))
-        assert little > much / 3
 
 
 @pytest.mark.promise("meter.durable", "meter.once", "meter.lease")

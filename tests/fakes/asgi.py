@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from starlette.types import ASGIApp, Message
 
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 
 
 class Reply(NamedTuple):

@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import ctypes
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,6 @@ from service.storage.database import Database, open_database
 from service.storage.postgres.database import open_postgres
 from service.storage.postgres.opening import prepare
 from tests.fakes.clock import FakeClock
-from tests.fakes.serving import free_port
 
 T = TypeVar("T")
 
@@ -44,11 +44,15 @@ _SETTINGS: Final = (
     "wal_level=minimal",
     "max_wal_senders=0",
     "max_wal_size=256MB",
-    "log_min_messages=panic",
+    "log_min_messages=fatal",
     "unix_socket_directories=",
 )
 _PR_SET_PDEATHSIG: Final = 1
-_START_S: Final = 30.0
+_START_S: Final = 60.0
+_PORTS: Final = range(10_000, 32_000)
+"""Below the ports that the kernel gives away, so that nobody is given the port of a stopped server."""
+_READY: Final = 7
+"""Line of `postmaster.pid` that says whether connections are taken; the first line is the process."""
 
 _EMPTY: Final = """
 DO $$
@@ -99,11 +103,23 @@ class Server:
         )
         access = self._data / "pg_hba.conf"
         access.write_text(f"host all {LOCKED} 127.0.0.1/32 scram-sha-256\n{access.read_text()}")
-        self.port = free_port()
+        self.port = 0
         atexit.register(self.remove)
 
     def start(self) -> None:
-        """Start it, on the port it had, and wait until it answers."""
+        """Start it on the port it had, at first on one that nobody uses, and wait until it answers."""
+        if self.port:
+            assert self._started(), self._log()
+            return
+        for _ in range(20):
+            self.port = secrets.choice(_PORTS)
+            if self._started():
+                return
+            assert "could not create any TCP/IP sockets" in self._log(), self._log()
+        raise AssertionError(self._log())
+
+    def _started(self) -> bool:
+        """Start it on its port; False if it ended at once."""
         settings = [word for setting in (*_SETTINGS, f"port={self.port}") for word in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -115,24 +131,24 @@ class Server:
                 **self._who,
             )
         deadline_s = _START_S
-        while not self.answers():
+        while not self._is_ready(self._process.pid):
+            if self._process.poll() is not None:
+                return False
+            assert deadline_s > 0, self._log()
             _pause(0.02)
             deadline_s -= 0.02
-            assert deadline_s > 0, (self.folder / "log").read_text()
-            assert self._process.poll() is None, (self.folder / "log").read_text()
+        return True
 
-    def answers(self) -> bool:
-        """Whether it takes connections."""
+    def _is_ready(self, pid: int) -> bool:
+        """Whether this process takes connections, by what it says itself: the port could be another server's."""
+        try:
+            lines = (self._data / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            return False
+        return len(lines) > _READY and lines[0] == str(pid) and lines[_READY].strip() == "ready"
 
-        async def ask() -> bool:
-            try:
-                connection = await asyncpg.connect(self.address("postgres"), timeout=1)
-            except (OSError, TimeoutError, asyncpg.CannotConnectNowError):
-                return False
-            await connection.close()
-            return True
-
-        return apart(ask())
+    def _log(self) -> str:
+        return (self.folder / "log").read_text()
 
     def stop(self, *, politely: bool = True) -> None:
         """Stop it: ending its sessions, or as if the power went."""

@@ -309,11 +309,11 @@ async def test_a_peer_that_leaves_while_a_gate_waits_gets_no_response() -> None:
     async with served(app) as wire:
         leaving = await wire.connect()
         await leaving.say(request("/a"))
-        await asyncio.wait_for(entered.wait(), 5)
+        await asyncio.wait_for(entered.wait(), 20)
         (connection,), (task,) = wire.state.connections, wire.state.tasks
         connection.connection_lost(None)
         opened.set()
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 20)
         connection.transport.close()
         assert await leaving.closed() == b""
         assert (await send(wire, "/a")).status == 204

@@ -31,7 +31,7 @@ async def keyed(stage: Stage, key: str | None, body: bytes | None = None, /, **h
 async def with_time(stage: Stage, *asking: Any) -> list[Reply]:
     """Let time pass until all have been answered, in steps in which the store does what is asked of it."""
     tasks = [asyncio.ensure_future(one) for one in asking]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while not all(task.done() for task in tasks):
             await stage.clock.advance(0.05)
             await stage.db.read("SELECT 1")
@@ -276,7 +276,7 @@ async def test_a_service_that_stops_amid_the_work_gives_everything_back(tmp_path
         asking.cancel()
         await asyncio.wait([asking])
         await until(lambda: stage.engine.ended == ["cancelled"])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             while await reserved(stage) or await kept(stage):
                 await stage.db.write(lambda _: None)
         assert await events(stage) == [(1, 2)]

@@ -124,7 +124,7 @@ async def test_the_answer_leaves_once_the_payment_is_settled_and_not_before(tmp_
 
 
 async def until_states(stage: Stage, wanted: list[str]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while await states(stage) != wanted:  # noqa: ASYNC110 -- the ledger tells nobody
             await asyncio.sleep(0.002)
 

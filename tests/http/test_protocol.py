@@ -107,9 +107,9 @@ async def test_a_head_leaves_by_itself_when_an_empty_piece_follows_it() -> None:
     async with served(waiting) as wire:
         peer = await wire.connect()
         await peer.say(GET % 1)
-        assert b"chunked" in await asyncio.wait_for(peer.reader.readuntil(b"\r\n\r\n"), 5)
+        assert b"chunked" in await asyncio.wait_for(peer.reader.readuntil(b"\r\n\r\n"), 20)
         more.set()
-        assert await asyncio.wait_for(peer.reader.readuntil(b"0\r\n\r\n"), 5) == b"4\r\nlate\r\n0\r\n\r\n"
+        assert await asyncio.wait_for(peer.reader.readuntil(b"0\r\n\r\n"), 20) == b"4\r\nlate\r\n0\r\n\r\n"
         peer.close()
 
 
@@ -166,7 +166,7 @@ async def test_a_peer_that_expects_100_is_told_to_continue_once_and_only_when_th
     async with served(echo) as wire:
         peer = await wire.connect()
         await peer.say(head)
-        assert await asyncio.wait_for(peer.reader.readuntil(b"\r\n\r\n"), 5) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert await asyncio.wait_for(peer.reader.readuntil(b"\r\n\r\n"), 20) == b"HTTP/1.1 100 Continue\r\n\r\n"
         await peer.say(b"ok")
         assert (await peer.reply()).body == b"POST /? ok"
         peer.close()
@@ -278,7 +278,7 @@ async def test_a_peer_that_leaves_is_noticed_by_whoever_waits_for_it() -> None:
         await peer.say(GET % 1)
         await peer.reader.readuntil(b"x\r\n")
         peer.close()
-        await asyncio.wait_for(noticed.wait(), 5)
+        await asyncio.wait_for(noticed.wait(), 20)
         assert not wire.state.connections
 
 

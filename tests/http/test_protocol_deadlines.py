@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import uvicorn
@@ -16,12 +17,11 @@ from service.http.reader import Limits
 from service.settings import Settings
 from service.wiring.server import configure
 from tests.http.test_app import Doing
-from tests.http.wire import HOST, Peer, Wire, echo, served, until
+from tests.http.wire import HOST, HandMovedLoop, Peer, Wire, echo, served, until
 
 GET = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"
 HEAD = b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\n"
-SOON = 0.03
-LATE = 5.0
+LATE = 20.0
 
 
 @pytest.mark.promise("errors.head-10s", "errors.body-15s")
@@ -32,53 +32,59 @@ def test_the_deadlines_are_those_of_the_contract() -> None:
 
 @pytest.mark.parametrize("said", [b"", b"\r\n"], ids=["nothing", "an empty line"])
 async def test_a_connection_that_asks_nothing_is_closed_without_a_word(said: bytes) -> None:
-    async with served(echo, idle_s=SOON) as wire:
+    async with served(echo) as wire:
         peer = await wire.connect()
         await peer.say(said)
+        await wire.has_heard(len(said))
+        (connection,) = wire.state.connections
+        wire.pass_time(9.9)
+        assert not connection.transport.is_closing()
+        wire.pass_time(0.2)
         assert await peer.closed() == b""
 
 
 async def test_a_connection_that_asks_nothing_more_is_closed_without_a_word() -> None:
-    async with served(echo, idle_s=SOON) as wire:
+    async with served(echo) as wire:
         peer = await wire.connect()
         await peer.say(GET)
         assert (await peer.reply()).status == 200
+        wire.pass_time(10)
         assert await peer.closed() == b""
 
 
 @pytest.mark.promise("errors.head-10s")
 async def test_a_head_that_drips_is_cut_off_with_408() -> None:
-    async with served(echo, head_s=SOON) as wire:
+    async with served(echo) as wire:
         peer = await wire.connect()
         for byte in GET[:-2]:
             await peer.say(bytes([byte]))
+        await wire.has_heard(len(GET) - 2)
+        wire.pass_time(10)
         (reply,) = await peer.rest()
     assert (reply.status, reply.code, reply.headers["connection"]) == (408, "REQUEST_TIMEOUT", "close")
 
 
 async def test_dripping_does_not_move_the_deadline() -> None:
-    async with served(echo, head_s=SOON) as wire:
+    begun = b"GET / HTTP/1.1\r\nX: "
+    async with served(echo) as wire:
         peer = await wire.connect()
-
-        async def drip() -> None:
-            while True:
-                await peer.say(b"G" if not sent else b"A")
-                sent.append(1)
-                await asyncio.sleep(SOON / 10)
-
-        sent: list[int] = []
-        await peer.say(b"GET / HTTP/1.1\r\nX: ")
-        dripping = asyncio.create_task(drip())
+        await peer.say(begun)
+        await wire.has_heard(len(begun))
+        for second in range(10):
+            await peer.say(b"A")
+            await wire.has_heard(len(begun) + second + 1)
+            wire.pass_time(1)
         (reply,) = await peer.rest()
-        dripping.cancel()
     assert reply.status == 408
 
 
 async def test_the_head_of_a_second_request_has_a_deadline_of_its_own() -> None:
-    async with served(echo, head_s=SOON) as wire:
+    async with served(echo) as wire:
         peer = await wire.connect()
         await peer.say(GET + b"GET /dripped")
-        first, second = await peer.rest()
+        first = await peer.reply()
+        wire.pass_time(10)
+        (second,) = await peer.rest()
     assert (first.status, second.status) == (200, 408)
 
 
@@ -89,10 +95,11 @@ async def test_the_time_of_a_head_stands_still_while_its_sender_waits_for_an_ans
         await release.wait()
         await echo(scope, receive, send)
 
-    async with served(held, head_s=SOON) as wire:
+    async with served(held) as wire:
         peer = await wire.connect()
         await peer.say(GET + b"GET /begun")
-        await asyncio.sleep(SOON * 3)
+        await wire.has_heard(len(GET + b"GET /begun"))
+        wire.pass_time(100)
         release.set()
         assert (await peer.reply()).status == 200
         await peer.say(b" HTTP/1.1\r\n" + HOST + b"\r\n")
@@ -102,8 +109,13 @@ async def test_the_time_of_a_head_stands_still_while_its_sender_waits_for_an_ans
 
 @pytest.mark.promise("errors.body-15s")
 async def test_a_body_that_drips_is_cut_off_with_408() -> None:
-    async with served(echo, body_s=SOON) as wire:
-        (reply,) = await wire.say(HEAD, b"a", b"b")
+    async with served(echo) as wire:
+        peer = await wire.connect()
+        for part in (HEAD, b"a", b"b"):
+            await peer.say(part)
+        await wire.has_heard(len(HEAD) + 2)
+        wire.pass_time(15)
+        (reply,) = await peer.rest()
     assert (reply.status, reply.code) == (408, "REQUEST_TIMEOUT")
 
 
@@ -112,10 +124,11 @@ async def test_a_body_that_drips_behind_an_answer_ends_the_connection_quietly() 
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body"})
 
-    async with served(hasty, body_s=SOON, linger_s=SOON) as wire:
+    async with served(hasty) as wire:
         peer = await wire.connect()
         await peer.say(HEAD)
         assert (await peer.reply()).status == 200
+        wire.pass_time(15)
         assert await peer.closed() == b""
 
 
@@ -128,11 +141,11 @@ async def test_a_body_that_drips_under_an_answer_lets_the_answer_finish() -> Non
         await release.wait()
         await send({"type": "http.response.body", "body": b"two"})
 
-    async with served(streaming, body_s=SOON) as wire:
+    async with served(streaming) as wire:
         peer = await wire.connect()
         await peer.say(HEAD)
         await peer.reader.readuntil(b"one\r\n")
-        await asyncio.sleep(SOON * 2)
+        wire.pass_time(15)
         release.set()
         assert await peer.closed() == b"3\r\ntwo\r\n0\r\n\r\n"
 
@@ -150,9 +163,9 @@ async def test_a_reader_that_takes_nothing_is_dropped() -> None:
         await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
         return "gone" if not wire.state.connections else None
 
-    async with served(endless, stall_s=SOON) as wire:
+    async with served(endless) as wire:
         peer = await stuck(wire)
-        await asyncio.wait_for(ended.wait(), LATE)
+        await wire.pass_time_until(ended.is_set)
         peer.close()
 
 
@@ -161,9 +174,9 @@ async def test_a_reader_that_leaves_the_end_of_its_answer_lying_is_dropped() -> 
         await send({"type": "http.response.start", "status": 200, "headers": [(b"connection", b"close")]})
         await send({"type": "http.response.body", "body": b"x" * 1_000_000})
 
-    async with served(large, stall_s=SOON) as wire:
+    async with served(large) as wire:
         peer = await stuck(wire)
-        await until(lambda: not wire.state.connections)
+        await wire.pass_time_until(lambda: not wire.state.connections)
         peer.close()
 
 
@@ -175,17 +188,22 @@ async def test_a_reader_that_takes_something_now_and_then_is_waited_for() -> Non
         await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"end"})
 
-    async with served(large, stall_s=SOON * 3) as wire:
+    async with served(large) as wire:
         peer = await stuck(wire)
-        taken = b""
-        while not taken.endswith(b"end\r\n0\r\n\r\n"):
-            taken += await asyncio.wait_for(peer.reader.read(65_536), LATE)
-            await asyncio.sleep(SOON / 10)
+        connection: Any = next(iter(wire.state.connections))
+        said, taken = b"", connection._count_taken()
+        while not said.endswith(b"end\r\n0\r\n\r\n"):
+            piece = await asyncio.wait_for(peer.reader.read(65_536), LATE)
+            assert piece, "it was dropped"
+            said += piece
+            if connection.flow.write_paused and connection._count_taken() > taken:
+                taken = connection._count_taken()
+                wire.pass_time(29)
         peer.close()
 
 
 async def stuck(wire: Wire) -> Peer:
-    """A peer that asks and reads only when told to, with little room to have things sent ahead."""
+    """A peer that asks, and reads only when told to; it has little room, and so much is sent that it is full."""
     raw = socket.socket()
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     raw.setblocking(False)  # noqa: FBT003
@@ -193,23 +211,24 @@ async def stuck(wire: Wire) -> Peer:
     reader, writer = await asyncio.open_connection(sock=raw, limit=65_536)
     peer = Peer(reader, writer)
     await peer.say(GET)
+    await until(lambda: any(connection.flow.write_paused for connection in wire.state.connections))  # type: ignore[union-attr]
     return peer
 
 
 async def test_fifty_dripping_and_fifty_silent_connections_cost_the_others_nothing() -> None:
-    async with served(echo, idle_s=LATE, head_s=LATE) as wire:
+    async with served(echo) as wire:
         slow = [await wire.connect() for _ in range(100)]
         for peer in slow[:50]:
             await peer.say(b"GET / HTT")
         others = await asyncio.gather(*(wire.get(b"/%d" % number) for number in range(50)))
         assert [reply.body for reply in others] == [b"GET /%d? " % number for number in range(50)]
-        assert len(wire.state.connections) == 100
+        await until(lambda: len(wire.state.connections) == 100)
         for peer in slow:
             peer.close()
 
 
 @asynccontextmanager
-async def running(app: ASGIApp, drain_s: int = 1) -> AsyncIterator[tuple[uvicorn.Server, Wire]]:
+async def running(app: ASGIApp, drain_s: int) -> AsyncIterator[tuple[uvicorn.Server, Wire]]:
     """The server as it is configured for the service, stopped on leaving."""
     uvicorn_server = uvicorn.Server(configure(app, Settings(drain_seconds=drain_s)))
     listener = socket.create_server(("127.0.0.1", 0))
@@ -230,7 +249,7 @@ async def test_a_stop_closes_idle_connections_at_once_and_lets_open_requests_fin
         await release.wait()
         await echo(scope, receive, send)
 
-    async with running(held) as (uvicorn_server, wire):
+    async with running(held, drain_s=60) as (uvicorn_server, wire):
         idle, busy, pipelining = [await wire.connect() for _ in range(3)]
         await busy.say(GET)
         await pipelining.say(GET + GET)
@@ -268,17 +287,22 @@ async def test_a_stop_does_not_wait_for_a_refused_peer_that_never_closes() -> No
 
 
 async def test_a_deadline_moved_later_rings_late_and_one_moved_earlier_rings_early() -> None:
-    loop = asyncio.get_running_loop()
-    rung: list[str] = []
-    late, early, cleared = (Deadline(loop, lambda name=name: rung.append(name)) for name in ("late", "early", "never"))  # type: ignore[misc]
-    late.set(SOON)
-    late.set(SOON * 4)
-    early.set(LATE)
-    early.set(SOON * 2)
-    cleared.set(SOON)
+    loop: Any = HandMovedLoop()
+    rung: list[tuple[str, float]] = []
+    late, early, cleared = (
+        Deadline(loop, lambda name=name: rung.append((name, loop.time())))  # type: ignore[misc]
+        for name in ("late", "early", "never")
+    )
+    late.set(1)
+    late.set(4)
+    early.set(100)
+    early.set(2)
+    cleared.set(1)
     cleared.clear()
-    await until(lambda: len(rung) == 2)
-    assert rung == ["early", "late"]
+    loop.pass_time(50)
+    assert rung == [("early", 2), ("late", 4)]
     early.close()
-    late.set(LATE)
+    late.set(100)
     late.close()
+    loop.pass_time(200)
+    assert len(rung) == 2

@@ -224,9 +224,10 @@ async def test_more_than_the_bearable_number_of_pipelined_requests_is_refused_af
 
 
 async def test_a_refused_peer_that_never_closes_is_cut_off() -> None:
-    async with served(echo, linger_s=0.05) as wire:
+    async with served(echo) as wire:
         peer = await wire.connect()
         await peer.say(b"nonsense\r\n\r\n")
         await peer.reply()
+        wire.pass_time(2)
         await until(lambda: not wire.state.connections)
         peer.close()

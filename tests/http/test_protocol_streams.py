@@ -22,8 +22,7 @@ from tests.fakes.following import OPEN, Lines
 from tests.http.wire import HOST, Peer, Wire, served, until
 
 GET = b"GET /watch HTTP/1.1\r\n" + HOST + b"\r\n"
-SOON = 0.03
-LATE = 5.0
+LATE = 20.0
 PIECE = b'{"type":"event","data":"%b"}\n' % (b"x" * 65_536)
 MANY = 8
 """Pieces that fill what the kernels of both ends take, several times over."""
@@ -176,76 +175,82 @@ async def test_a_reader_whose_network_is_gone_is_given_up_a_minute_after_it_was_
 
 
 @pytest.mark.slow
-async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it() -> None:
+async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     front = Front()
     async with served(front) as wire:
         peer, lines = await stuck(wire, front)
-        before = lines.taken
+        connection: Any = next(iter(wire.state.connections))
+        take, unsent = lines.take, list[int]()
+
+        def take_and_note() -> bytes:
+            unsent.append(connection.transport.get_write_buffer_size())
+            return take()
+
+        monkeypatch.setattr(lines, "take", take_and_note)
         for _ in range(MANY):
             lines.say(PIECE)
             await asyncio.sleep(0)
-        (connection,) = wire.state.connections
-        assert lines.taken == before
-        assert connection.transport.get_write_buffer_size() <= len(PIECE) + 16
         reading = asyncio.create_task(peer.closed())
-        await until(lambda: lines.taken > before)
+        await until(lambda: not lines.waiting)
         lines.end("end")
         said = await asyncio.wait_for(reading, LATE)
     assert last_of(said) == {"type": "close", "reason": "end"}
     assert said.count(b'"type":"event"') > MANY, "nothing was lost"
+    assert {*unsent} == {0}
 
 
 @pytest.mark.promise("watch.slow")
 async def test_a_reader_that_took_nothing_and_takes_again_finds_that_its_stream_has_ended() -> None:
     front = Front()
-    async with served(front, stall_s=SOON, linger_s=LATE) as wire:
+    async with served(front) as wire:
         peer, lines = await stuck(wire, front)
-        taken = lines.taken
         lines.say(PIECE)
+        await wire.pass_time_until(lambda: lines.reason)
+        assert lines.reason == "slow-reader"
         await until(lambda: lines.closed)
-        assert (lines.reason, lines.taken) == ("slow-reader", taken + 1)
-        await asyncio.sleep(SOON * 3)  # it has as long as anybody who is shown out
-        said = await peer.closed()
+        said = await peer.closed()  # while no more time passes: it has as long as anybody who is shown out
         assert not wire.state.tasks
     assert last_of(said) == {"type": "close", "reason": "slow-reader"}
-    assert said.count(b'"type":"event"') == taken - 1, "what had been taken for it, and no more"
+    assert said.count(b'"type":"event"') == lines.taken - 2, "what had been taken for it, and no more"
 
 
 @pytest.mark.promise("watch.slow")
 async def test_a_reader_that_takes_nothing_still_is_dropped_and_leaves_nothing_behind() -> None:
     front = Front()
-    async with served(front, stall_s=SOON, linger_s=SOON) as wire:
+    async with served(front) as wire:
         peer, lines = await stuck(wire, front)
-        await until(lambda: not wire.state.connections and not wire.state.tasks)
+        await wire.pass_time_until(lambda: not wire.state.connections and not wire.state.tasks)
         assert lines.reason == "slow-reader"
         peer.close()
 
 
 async def test_a_stream_that_was_ended_for_another_reason_says_that_to_a_reader_that_takes_nothing() -> None:
     front = Front()
-    async with served(front, stall_s=SOON, linger_s=LATE) as wire:
+    async with served(front) as wire:
         peer, lines = await stuck(wire, front)
         lines.end("revoked")
+        await wire.pass_time_until(lambda: lines.ended)
         await until(lambda: lines.closed)
         assert last_of(await peer.closed()) == {"type": "close", "reason": "revoked"}
 
 
 async def test_a_reader_that_takes_something_now_and_then_keeps_its_stream() -> None:
     front = Front()
-    async with served(front, stall_s=SOON * 3) as wire:
+    async with served(front) as wire:
         peer, lines = await stuck(wire, front)
         for _ in range(MANY):
             before = lines.taken
             lines.say(PIECE)
             while lines.taken == before:
-                await asyncio.wait_for(peer.reader.read(4_096), LATE)
+                assert await asyncio.wait_for(peer.reader.read(4_096), LATE), "it was dropped"
+            wire.pass_time(29)
         assert lines.reason is None
         peer.close()
 
 
 async def test_a_reader_that_takes_nothing_costs_the_others_nothing() -> None:
     front = Front()
-    async with served(front, stall_s=LATE) as wire:
+    async with served(front) as wire:
         slow, _ = await stuck(wire, front)
         others = [await opened(wire, front) for _ in range(20)]
         for number in range(50):
@@ -260,7 +265,7 @@ async def test_a_reader_that_takes_nothing_costs_the_others_nothing() -> None:
 @pytest.mark.process
 async def test_a_stream_over_tls_goes_on_and_parts_with_a_reader_that_takes_nothing(tls: Tls) -> None:
     front = Front()
-    async with served(front, tls=tls.server, stall_s=SOON * 3, linger_s=SOON) as wire:
+    async with served(front, tls=tls.server) as wire:
         reader, writer = await asyncio.open_connection(
             "127.0.0.1", wire.port, ssl=tls.client, server_hostname="localhost"
         )
@@ -275,7 +280,8 @@ async def test_a_stream_over_tls_goes_on_and_parts_with_a_reader_that_takes_noth
                     pass
             while not lines.closed:
                 lines.say(PIECE)
-                await asyncio.sleep(SOON / 10)
-        await until(lambda: not wire.state.connections and not wire.state.tasks)
+                wire.pass_time(1)
+                await asyncio.sleep(0)
+        await wire.pass_time_until(lambda: not wire.state.connections and not wire.state.tasks)
         assert lines.reason == "slow-reader"
         Peer(reader, writer).close()

@@ -19,7 +19,7 @@ from service.routes.call import StreamRoute
 from tests.fakes.asgi import scope_of
 from tests.fakes.clock import FakeClock
 from tests.http.stage import PRICES, staged
-from tests.http.test_protocol_streams import GET, LATE, SOON, Front, opened, stuck
+from tests.http.test_protocol_streams import GET, LATE, Front, opened, stuck
 from tests.http.wire import HOST, served, until
 
 
@@ -55,7 +55,7 @@ async def guarded() -> AsyncIterator[Guarded]:
 async def test_a_revoked_stream_is_over_soon_also_where_its_reader_takes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(streaming, "END_S", SOON)
+    monkeypatch.setattr(streaming, "END_S", 0.03)
     async with guarded() as front, served(front) as wire:
         peer, lines = await stuck(wire, front)
         await front.revoke()
@@ -74,9 +74,10 @@ async def test_a_revoked_stream_whose_reader_reads_has_its_last_line() -> None:
         assert b'"reason":"revoked"' in await peer.closed()
 
 
+@pytest.mark.machine
 async def test_a_reader_that_takes_less_than_the_kernel_makes_room_for_keeps_its_stream() -> None:
     front = Front()
-    async with served(front, stall_s=LATE) as wire:
+    async with served(front) as wire:
         peer, lines = await stuck(wire, front)
         connection: Any = next(iter(wire.state.connections))
         waiting, taken = connection.transport.get_write_buffer_size(), connection._taken
@@ -102,12 +103,12 @@ async def test_a_reader_that_asked_for_more_behind_a_stream_is_heard_to_leave() 
 
 async def test_what_a_reader_says_during_a_stream_neither_ends_it_nor_is_kept() -> None:
     front = Front()
-    async with served(front, body_s=SOON, body_bytes=1_000) as wire:
+    async with served(front, body_bytes=1_000) as wire:
         head = b"GET /watch HTTP/1.1\r\n" + HOST + b"Content-Length: 1000\r\n\r\n"
         peer, lines = await opened(wire, front, head)
-        await asyncio.sleep(SOON * 2)
+        wire.pass_time(15)
         await peer.say(b"\0" * 5_000 + GET)
-        await asyncio.sleep(SOON)
+        await wire.has_heard(len(head) + 5_000 + len(GET))
         assert not lines.closed
         lines.end("limit")
         assert b'"reason":"limit"' in await peer.closed()

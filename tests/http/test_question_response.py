@@ -143,12 +143,12 @@ async def test_over_the_wire_text_is_chunked_and_begins_before_it_is_known_to_it
     async with served(stage.app) as wire:
         peer = await wire.connect()
         await peer.say(request(await stage.key()))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             head = await peer.reader.readuntil(b"\r\n\r\n")
             assert await chunk(peer) == TEXTS[0].text.encode()
         assert b"transfer-encoding: chunked" in head
         more.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             assert (await chunk(peer), await chunk(peer)) == (TEXTS[1].text.encode(), b"")
 
 
@@ -388,8 +388,12 @@ async def test_what_the_connection_refuses_of_a_question_is_refused_in_the_route
 @pytest.mark.promise("question.failure")
 @pytest.mark.parametrize("said", [POST + b"A: b\r\n", POST + b"Content-Length: 5\r\n\r\n{"], ids=["head", "body"])
 async def test_a_question_that_does_not_arrive_in_time_is_told_so_in_its_own_words(stage: Stage, said: bytes) -> None:
-    async with served(stage.app, head_s=0.05, body_s=0.05) as wire:
-        (reply,) = await wire.say(said)
+    async with served(stage.app) as wire:
+        peer = await wire.connect()
+        await peer.say(said)
+        await wire.has_heard(len(said))
+        wire.pass_time(15)
+        (reply,) = await peer.rest()
     assert (reply.status, list(reply.json)) == (408, ["error"])
 
 

@@ -1,9 +1,9 @@
 """Heads that are known, among everything else that may come on a connection, in whatever pieces it comes."""
 
-import asyncio
 import random
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -11,7 +11,7 @@ from service.http.protocol import VerdictProtocol
 from service.http.reader import RequestReader
 from tests.http.stage import RISK, Stage, staged
 from tests.http.test_fast_path import bearer, comparable, request
-from tests.http.wire import served
+from tests.http.wire import Wire, served, until
 
 MANIFEST: Final = "/api/cli/manifest"
 ROUNDS: Final = 50
@@ -50,19 +50,29 @@ def said(chance: random.Random, key: str) -> list[bytes]:
     return [piece for part, cut in cuts for piece in (part[:cut], part[cut:]) if piece]
 
 
+def arrived(wire: Wire, expected: int, *, answered: bool) -> bool:
+    """Whether a piece has come, and its answer has left if that is waited for; or nothing more is listened to."""
+    connections: list[Any] = list(wire.state.connections)
+    if any(connection._deaf for connection in connections):
+        return True
+    waiting = answered and any(connection._answering is not None for connection in connections)
+    return wire.heard >= expected and not waiting
+
+
 async def converse(stage: Stage) -> list[object]:
     """Have the conversations, one after the other; all answers, and what was counted."""
-    heard: list[object] = []
+    replies: list[object] = []
     key = await stage.key("pro")
     async with served(stage.app) as wire:
         for number in range(ROUNDS):
             chance = random.Random(number)  # noqa: S311 - a test is to be the same each time
             pieces, peer = said(chance, key), await wire.connect()
             for piece in pieces:
+                expected = wire.heard + len(piece)
                 await peer.say(piece)
-                await asyncio.sleep(chance.choice([0, 0.005]))
-            heard.append([comparable(reply) for reply in await peer.rest()])
-    return [*heard, await stage.used(), dict(stage.app.answers)]
+                await until(partial(arrived, wire, expected, answered=chance.choice([False, True])))
+            replies.append([comparable(reply) for reply in await peer.rest()])
+    return [*replies, await stage.used(), dict(stage.app.answers)]
 
 
 @pytest.mark.slow

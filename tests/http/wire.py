@@ -1,4 +1,7 @@
-"""The real connection class on a real socket, and a peer that says exactly the bytes it is told to."""
+"""The real connection class on a real socket, and a peer that says exactly the bytes it is told to.
+
+The time of the connections' deadlines is moved by hand: a slow machine lets none of them pass.
+"""
 
 import asyncio
 import socket
@@ -17,17 +20,84 @@ from service.http.protocol import VerdictProtocol
 from service.http.reader import Limits
 from tests.fakes.asgi import Reply
 
-PATIENCE_S = 10.0
+PATIENCE_S = 20.0
 HOST = b"Host: api.example.org\r\n"
 
 
-class Wire:
-    """A listening socket and what stands behind it."""
+class Timer:
+    """A callback that is due at a moment."""
 
-    def __init__(self, port: int, state: ServerState) -> None:
+    def __init__(self, when_s: float, call: Callable[[], None], timers: "list[Timer]") -> None:
+        self.when_s = when_s
+        self.call = call
+        self._timers = timers
+
+    def cancel(self) -> None:
+        """Forget the callback, which leads back to its connection."""
+        if self in self._timers:
+            self._timers.remove(self)
+
+
+class HandMovedLoop:
+    """The running event loop with a time of its own, which passes when a test says so."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._now_s = 0.0
+        self._timers: list[Timer] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    def time(self) -> float:
+        """The time that has passed."""
+        return self._now_s
+
+    def call_at(self, when_s: float, call: Callable[[], None]) -> Timer:
+        """Call a function when its moment has come."""
+        timer = Timer(when_s, call, self._timers)
+        self._timers.append(timer)
+        return timer
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass and call what comes due, in order."""
+        end_s = self._now_s + seconds
+        while due := [timer for timer in self._timers if timer.when_s <= end_s]:
+            timer = min(due, key=lambda timer: timer.when_s)
+            timer.cancel()
+            self._now_s = max(self._now_s, timer.when_s)
+            timer.call()
+        self._now_s = end_s
+
+
+class Wire:
+    """A listening socket and what stands behind it.
+
+    Attributes:
+        heard: How many bytes have come from peers.
+    """
+
+    def __init__(self, port: int, state: ServerState, loop: HandMovedLoop | None = None) -> None:
         self.port = port
         self.state = state
+        self.heard = 0
+        self._loop = loop or HandMovedLoop()
         self._peers: list[Peer] = []
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass for the deadlines of all connections."""
+        self._loop.pass_time(seconds)
+
+    async def pass_time_until(self, condition: Callable[[], object]) -> None:
+        """Let time pass second by second until something is so."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                self.pass_time(1)
+                await asyncio.sleep(0)
+
+    async def has_heard(self, count: int) -> None:
+        """Wait until so many bytes have come on open connections."""
+        await until(lambda: bool(self.state.connections) and self.heard >= count)
 
     async def connect(self) -> "Peer":
         """Open a connection."""
@@ -138,7 +208,9 @@ async def served(
     """Serve an application over the real connection class, under these limits, with or without the fast path."""
 
     class Bounded(VerdictProtocol):
-        pass
+        def data_received(self, data: bytes) -> None:
+            wire.heard += len(data)
+            super().data_received(data)
 
     Bounded.limits = Limits(**limits)
     config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, proxy_headers=False)
@@ -146,12 +218,14 @@ async def served(
     fast_path = FastPath(app) if isinstance(app, App) and shortcut else None
     state = ServerState()
     state.default_headers = [(b"date", b"Fri, 25 Jul 2025 12:00:00 GMT")]
-    loop = asyncio.get_running_loop()
+    loop: Any = HandMovedLoop()
     listener = socket.create_server(("127.0.0.1", 0))
     # Connections inherit it: a reader that takes nothing is then felt after kilobytes, not megabytes.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
-    server = await loop.create_server(lambda: Bounded(config, state, fast_path), sock=listener, ssl=tls)
-    wire = Wire(server.sockets[0].getsockname()[1], state)
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Bounded(config, state, fast_path, loop), sock=listener, ssl=tls
+    )
+    wire = Wire(server.sockets[0].getsockname()[1], state, loop)
     try:
         yield wire
     finally:

@@ -17,6 +17,11 @@ from tests.fakes.postgres import STORES, open_either
 NOBODY = 65_534
 
 
+@pytest.fixture(autouse=True)
+def _threads(real_threads: None) -> None:
+    """Use the writer's thread: these tests are about it."""
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
@@ -56,10 +61,10 @@ async def busy(db: Database) -> tuple[asyncio.Future[None], threading.Event]:
 
     def work(_: Connection) -> None:
         started.set()
-        blocked.wait(10)
+        blocked.wait(60)
 
     first = asyncio.ensure_future(db.write(work))
-    await asyncio.to_thread(started.wait, 10)
+    await asyncio.to_thread(started.wait, 60)
     return first, blocked
 
 

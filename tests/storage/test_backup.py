@@ -17,7 +17,6 @@ def pair(connection: Connection) -> None:
     connection.execute("INSERT INTO notes (text) VALUES ('right')")
 
 
-@pytest.mark.process
 async def test_a_copy_made_while_others_write_is_whole_and_can_be_started_on(
     db: Database, tmp_path: Path, clock: FakeClock
 ) -> None:
@@ -44,14 +43,12 @@ def test_there_must_be_a_database(tmp_path: Path) -> None:
         back_up(tmp_path / "verdict.db", tmp_path / "copy.db")
 
 
-@pytest.mark.process
 async def test_a_file_that_exists_is_not_overwritten(db: Database) -> None:
     with pytest.raises(StorageError, match="exists already"):
         back_up(db.path, db.path)
     assert await db.read("SELECT 1") == [(1,)]
 
 
-@pytest.mark.process
 async def test_a_target_that_cannot_be_written_is_said(db: Database, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="could not be written"):
         back_up(db.path, tmp_path / "absent" / "copy.db")
@@ -65,7 +62,6 @@ def test_a_folder_that_may_not_be_looked_into_is_said(common_folder: Path) -> No
         back_up(source, common_folder / "shut" / "copy.db")
 
 
-@pytest.mark.process
 async def test_a_damaged_database_gives_no_copy(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backup, "check_integrity", lambda _: ["row 1 missing from index"])
     with pytest.raises(StorageError, match="row 1 missing from index"):

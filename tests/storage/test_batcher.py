@@ -15,8 +15,6 @@ from service.storage.sqlite_session import WriteLock
 from tests.fakes.clock import FakeClock
 from tests.storage.conftest import on_both
 
-pytestmark = pytest.mark.process
-
 
 def note(connection: Connection, texts: Sequence[str]) -> list[str]:
     """Write a row for each text; with `!` at its end, fail afterwards."""
@@ -107,8 +105,8 @@ async def test_who_comes_while_the_writer_is_at_work_is_served_too(db: Database)
 
     batcher.submit(note, "first", answer)
     first = batcher.run(note, "beside")
-    assert await asyncio.wait_for(first, 5) == "BESIDE"
-    assert await asyncio.wait_for(late[0], 5) == "SECOND"
+    assert await asyncio.wait_for(first, 20) == "BESIDE"
+    assert await asyncio.wait_for(late[0], 20) == "SECOND"
 
 
 async def test_a_turn_that_comes_from_an_answer_is_called_once(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +121,7 @@ async def test_a_turn_that_comes_from_an_answer_is_called_once(db: Database, mon
 
     monkeypatch.setattr(db, "submit", counted)
     names = ["a", "b", "c"]
-    assert await asyncio.wait_for(asyncio.gather(*(batcher.run(note, name) for name in names)), 5) == ["A", "B", "C"]
+    assert await asyncio.wait_for(asyncio.gather(*(batcher.run(note, name) for name in names)), 20) == ["A", "B", "C"]
     assert len(turns) == len(names)
 
 
@@ -143,7 +141,7 @@ async def test_a_closed_store_is_told_too(path: Path, clock: FakeClock) -> None:
     async with open_database(path, clock) as db:
         batcher = Batcher(db)
     with pytest.raises(ServiceError, match="stopping"):
-        await asyncio.wait_for(batcher.run(note, "x"), 5)
+        await asyncio.wait_for(batcher.run(note, "x"), 20)
 
 
 @on_both
@@ -152,5 +150,5 @@ async def test_whoever_is_gone_holds_nobody_up(db: Database) -> None:
     gone = asyncio.ensure_future(batcher.run(note, "a"))
     await asyncio.sleep(0)
     gone.cancel()
-    assert await asyncio.wait_for(batcher.run(note, "b"), 5) == "B"
+    assert await asyncio.wait_for(batcher.run(note, "b"), 20) == "B"
     assert await noted(db) == ["a", "b"]

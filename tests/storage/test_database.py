@@ -13,8 +13,6 @@ from service.storage.engine import Connection, DatabaseError, IntegrityError, Sq
 from tests.fakes.clock import FakeClock
 from tests.storage.conftest import on_both
 
-pytestmark = pytest.mark.process
-
 
 def note(text: str) -> "Note":
     return Note(text)
@@ -50,7 +48,7 @@ async def test_a_write_returns_what_its_closure_returns_from_the_writer_thread(d
 async def test_closures_that_wait_together_share_a_transaction_in_order(db: Database) -> None:
     statements = await trace(db)
     blocked = threading.Event()
-    first = asyncio.ensure_future(db.write(lambda _: blocked.wait(10)))
+    first = asyncio.ensure_future(db.write(lambda _: blocked.wait(20)))
     await asyncio.sleep(0)
     rest = asyncio.gather(*(db.write(note(str(number))) for number in range(40)))
     await asyncio.sleep(0)
@@ -100,7 +98,7 @@ async def test_an_exhausted_iterator_in_a_closure_reaches_its_caller(db: Databas
 @on_both
 async def test_a_cancelled_caller_does_not_undo_its_own_or_a_strangers_rows(db: Database) -> None:
     blocked = threading.Event()
-    first = asyncio.ensure_future(db.write(lambda _: blocked.wait(10)))
+    first = asyncio.ensure_future(db.write(lambda _: blocked.wait(20)))
     cancelled = asyncio.ensure_future(db.write(note("cancelled")))
     failing = asyncio.ensure_future(db.write(lambda _: next(iter(()))))
     stranger = asyncio.ensure_future(db.write(note("stranger")))
@@ -161,7 +159,7 @@ async def test_a_look_is_one_snapshot_and_cannot_write(db: Database) -> None:
 
     def look(connection: Connection) -> list[int]:
         counts = [connection.execute("SELECT count(*) FROM notes").fetchone()[0]]
-        asyncio.run_coroutine_threadsafe(db.write(note("meanwhile")), loop).result(10)
+        asyncio.run_coroutine_threadsafe(db.write(note("meanwhile")), loop).result(20)
         counts.append(connection.execute("SELECT count(*) FROM notes").fetchone()[0])
         return counts
 
@@ -184,7 +182,7 @@ async def test_what_is_queued_when_the_database_is_left_is_written_first(path: P
             return pause.wait(0.01)
 
         queued = [asyncio.ensure_future(db.write(wait_for_the_end))]
-        await asyncio.to_thread(started.wait, 10)
+        await asyncio.to_thread(started.wait, 20)
         queued += [asyncio.ensure_future(db.write(note(str(number)))) for number in range(20)]  # type: ignore[arg-type]
         await asyncio.sleep(0)
     await asyncio.wait(queued)

@@ -19,8 +19,6 @@ from service.storage.sqlite_session import SqliteSession, WriteLock
 from service.storage.writer import Writer
 from tests.fakes.clock import FakeClock
 
-pytestmark = pytest.mark.process
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -51,14 +49,14 @@ async def run_writer(path: Path, *arguments: str, before: tuple[str, ...] = ()) 
 
 
 @pytest.mark.promise("errors.unavailable")
-async def test_a_foreign_lock_is_a_503_within_five_seconds_and_then_all_is_well(db: Database) -> None:
+async def test_a_foreign_lock_is_a_503_and_then_all_is_well(db: Database) -> None:
     assert 2 * BUSY_MS < 5_000, "a writer waits at most once for its turn and once for the lock"
+    await db.write(lambda connection: connection.execute("PRAGMA busy_timeout = 20").fetchall())
     other = connect(db.path)
     other.execute("BEGIN IMMEDIATE")
-    async with asyncio.timeout(5):
-        outcomes = await asyncio.gather(*(db.write(insert) for _ in range(20)), return_exceptions=True)
-        assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
-        assert await db.read("SELECT count(*) FROM notes") == [(0,)]
+    outcomes = await asyncio.gather(*(db.write(insert) for _ in range(20)), return_exceptions=True)
+    assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
+    assert await db.read("SELECT count(*) FROM notes") == [(0,)]
     other.close()
     await db.write(insert)
     assert await db.read("SELECT count(*) FROM notes") == [(1,)]
@@ -67,30 +65,32 @@ async def test_a_foreign_lock_is_a_503_within_five_seconds_and_then_all_is_well(
 async def test_who_waits_behind_a_refused_group_is_refused_with_it(
     db: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await db.write(lambda connection: connection.execute("PRAGMA busy_timeout = 200").fetchall())
-    begun = await begins(db)
+    await db.write(lambda connection: connection.execute("PRAGMA busy_timeout = 20").fetchall())
+    begun, go = await stop_at_begin(db)
     other = connect(db.path)
     other.execute("BEGIN IMMEDIATE")
     waiting = [asyncio.ensure_future(db.write(insert))]
-    await asyncio.to_thread(begun.wait, 5)
+    await asyncio.to_thread(begun.wait, 20)
     waiting += [asyncio.ensure_future(db.write(insert)) for _ in range(5)]
+    await asyncio.sleep(0)  # each is queued
+    go.set()
     outcomes = await asyncio.gather(*waiting, return_exceptions=True)
     assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
     assert caplog.records[-1].__dict__["calls"] == 6
     other.close()
 
 
-async def begins(db: Database) -> threading.Event:
-    """Set when the writer next asks for the lock."""
-    begun = threading.Event()
+async def stop_at_begin(db: Database) -> tuple[threading.Event, threading.Event]:
+    """Stop the writer where it next asks for the lock: set then, and to be set for it to go on."""
+    begun, go = threading.Event(), threading.Event()
 
     def see(statement: str) -> None:
         if statement == "BEGIN IMMEDIATE":
             begun.set()
+            go.wait(20)
 
     await db.write(lambda connection: cast("SqliteConnection", connection).set_trace_callback(see))
-    begun.clear()
-    return begun
+    return begun, go
 
 
 async def test_a_turn_that_is_kept_is_a_503(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,13 +110,12 @@ async def test_a_failure_that_nobody_thought_of_is_a_503_and_the_writer_goes_on(
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "no locks available")
 
-    async with asyncio.timeout(10):
-        for place in "sqlite_session.WriteLock.acquire", "sqlite_session.SqliteSession.commit":
-            with monkeypatch.context() as patched:
-                patched.setattr(f"service.storage.{place}", refuse)
-                outcomes = await asyncio.gather(*(db.write(insert) for _ in range(3)), return_exceptions=True)
-            assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
-        await db.write(insert)
+    for place in "sqlite_session.WriteLock.acquire", "sqlite_session.SqliteSession.commit":
+        with monkeypatch.context() as patched:
+            patched.setattr(f"service.storage.{place}", refuse)
+            outcomes = await asyncio.gather(*(db.write(insert) for _ in range(3)), return_exceptions=True)
+        assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
+    await db.write(insert)
     assert await db.read("SELECT count(*) FROM notes") == [(1,)]
     assert "no locks available" in caplog.text
 
@@ -139,6 +138,7 @@ async def test_a_full_database_is_a_503_keeps_what_was_committed_and_recovers(db
     assert await db.read("SELECT count(*) FROM notes") == [(committed + 1,)]
 
 
+@pytest.mark.process
 async def test_a_disk_without_room_loses_only_what_it_refused(path: Path, clock: FakeClock) -> None:
     said = await run_writer(path, "1000", "1000000")
     refused = said.index("UNAVAILABLE")
@@ -193,12 +193,12 @@ def tear(path: Path, copy: Path, torn: int) -> None:
     copy.with_name("verdict.db-wal").write_bytes(log[:-torn])
 
 
-STRACE = shutil.which("strace")
-can_inject = pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+can_inject = pytest.mark.machine
+"""It needs strace."""
 
 
 def injecting(*faults: str) -> tuple[str, ...]:
-    return (str(STRACE), "-f", "-qq", "-o", "/dev/null", *(f"--inject={fault}" for fault in faults))
+    return ("strace", "-f", "-qq", "-o", "/dev/null", *(f"--inject={fault}" for fault in faults))
 
 
 @can_inject

@@ -1,9 +1,11 @@
 """What stands in the way of a start is said, with what to do about it."""
 
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -84,7 +86,7 @@ async def test_a_file_that_is_no_database_is_refused(path: Path, clock: FakeCloc
 @pytest.mark.parametrize("page", range(1, 12))
 async def test_a_corrupt_page_is_refused_wherever_it_is(path: Path, clock: FakeClock, page: int) -> None:
     await make(path, clock, rows=500)
-    overwrite(path, page * PAGE, os.urandom(PAGE))
+    overwrite(path, page * PAGE, random.Random(page).randbytes(PAGE))  # noqa: S311 - the same each time
     said = await refusal(path, clock)
     assert "is damaged" in said
     assert "\n" not in said
@@ -113,11 +115,10 @@ async def test_a_schema_newer_than_the_code_is_refused(path: Path, clock: FakeCl
     assert "migration 9999 (future), which this version of the service does not know" in await refusal(path, clock)
 
 
-@pytest.mark.slow
 async def test_a_foreign_lock_at_the_start_is_refused(
     path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.storage.engine.BUSY_MS", 20)
+    monkeypatch.setattr(opening, "connect", partial(connect, busy_ms=20))
     await make(path, clock)
     connection = connect(path)
     connection.execute("BEGIN EXCLUSIVE")

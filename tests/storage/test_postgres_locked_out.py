@@ -47,6 +47,6 @@ async def test_what_opens_a_server_may_be_changed_while_it_is_used(
             server.ask(f"ALTER DATABASE {name}{'_away' * ('_away' in shut)} ALLOW_CONNECTIONS true")
             assert await outcomes(db) == ["UNAVAILABLE"] * 3
             server.ask(opened.format(name))
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while await outcomes(db) != ["list", "NoneType", "NoneType"]:  # noqa: ASYNC110 - no event is set for it
                     await asyncio.sleep(0.05)

@@ -9,8 +9,6 @@ from service.storage.database import Database
 from service.storage.engine import Connection, DatabaseError, connect
 from tests.storage.test_faults import Faulty
 
-pytestmark = pytest.mark.process
-
 NEWEST = "SELECT text FROM notes WHERE id = ?"
 
 

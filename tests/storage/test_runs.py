@@ -152,7 +152,7 @@ def test_processes_that_name_a_folder_at_once_give_it_one_name(tmp_path: Path) -
     together = threading.Barrier(4)
 
     def name(folder: Path) -> str:
-        together.wait(10)
+        together.wait(20)
         return node_of(folder)
 
     with ThreadPoolExecutor(4) as pool:
