@@ -88,7 +88,7 @@ async def test_no_process_starves_another(db: Database) -> None:
 
 
 @pytest.mark.promise("meter.durable", "meter.once", "meter.lease")
-@pytest.mark.parametrize("way", ["charge", "reserve"])
+@pytest.mark.parametrize("way", [pytest.param("charge", marks=pytest.mark.gate), "reserve"])
 async def test_a_process_killed_at_any_moment_leaves_no_answer_uncounted_and_no_call_counted_in_vain(
     tmp_path: Path, way: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 
 PATIENCE_S = 60.0
@@ -32,8 +33,19 @@ async def call_at_once(port: int, path: str, key: str, calls: int) -> Counter[in
     return Counter(statuses)
 
 
-async def call_until_it_dies(port: int, path: str, key: str, connections: int) -> int:
-    """Call without a pause on each connection until the server is gone; return how many answers came whole."""
+async def call_until_it_dies(
+    port: int, path: str, key: str, connections: int, after: int = 0, end: Callable[[], object] = bool
+) -> int:
+    """Call without a pause on each connection until the server is gone; return how many answers came whole.
+
+    Args:
+        port: Port of the server on this machine.
+        path: Path and query of each call.
+        key: API key of the caller.
+        connections: Number of calls at a time.
+        after: Number of answers after which `end` is called, once.
+        end: Ends the server while the other connections wait for answers.
+    """
     answered = 0
 
     async def go_on() -> None:
@@ -47,6 +59,8 @@ async def call_until_it_dies(port: int, path: str, key: str, connections: int) -
                 writer.write(request(path, key))
                 status = await read_answer(reader)
                 answered += status == 200
+                if status == 200 and answered == after:
+                    end()
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()

@@ -28,6 +28,7 @@ def counted(service: Serving) -> int:
     return sum(row["total"] for row in usage["users"])
 
 
+@pytest.mark.gate
 @pytest.mark.promise("meter.last-question")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_of_a_thousand_calls_at_once_with_one_question_left_exactly_one_is_answered(

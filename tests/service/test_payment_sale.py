@@ -98,6 +98,7 @@ async def test_a_call_that_fails_upstream_is_not_paid_for_and_its_payment_buys_t
 
 
 @pytest.mark.slow
+@pytest.mark.gate
 @pytest.mark.promise("pay.replay", "pay.claimed")
 async def test_one_payment_at_two_processes_at_once_is_settled_once(kept: Kept, tmp_path: Path) -> None:
     facilitator = Scripted()

@@ -31,6 +31,7 @@ def nulls(value: object) -> bool:
     return value is None
 
 
+@pytest.mark.gate
 @pytest.mark.promise("start.ready")
 def test_every_route_answers_from_whole_tables_as_soon_as_a_cold_start_on_fixtures_is_ready(tmp_path: Path) -> None:
     asked = {offer.id for offer in OFFERS if offer.payable and offer.method == "GET"}
