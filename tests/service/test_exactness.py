@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.calls import call_at_once
-from tests.fakes.serving import Serving, serving
+from tests.fakes.serving import Serving, serving, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -51,6 +51,7 @@ def test_two_workers_count_every_answer_of_an_unlimited_caller_once(tmp_path: Pa
         assert counted(service) == 1_200
 
 
+@pytest.mark.machine
 @pytest.mark.promise("errors.unavailable", "errors.retry-after", "meter.errors-free")
 def test_a_full_disk_answers_nothing_counts_nothing_and_is_got_over(tmp_path: Path) -> None:
     with serving(tmp_path, **FAST) as service:
@@ -66,5 +67,5 @@ def test_a_full_disk_answers_nothing_counts_nothing_and_is_got_over(tmp_path: Pa
         refusal, fields, body = next(answer for answer in answers if answer[0] == 503)
         assert (refusal, body["error"]["code"]) == (503, "UNAVAILABLE")
         assert int(fields["retry-after"]) > 0
-        assert service.ask(RISK, key)[0] == 200
+        wait_until(lambda: service.ask(RISK, key)[0] == 200)
         assert counted(service) == 2

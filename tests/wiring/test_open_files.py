@@ -45,6 +45,7 @@ def many_files() -> Iterator[None]:
 
 
 @pytest.mark.machine
+@pytest.mark.wall
 @pytest.mark.usefixtures("many_files")
 @pytest.mark.promise("connections.idle", "connections.files")
 @pytest.mark.parametrize("kind", [Limited, HardLimited])
