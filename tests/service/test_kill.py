@@ -9,8 +9,8 @@ import json
 import os
 import random
 import signal
+import threading
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,11 +28,12 @@ LATEST_KILL = 1_000
 """Answers before the latest kill."""
 
 
-def kill_under_load(data_dir: Path, key: str, after: int) -> int:
-    """Start, load, kill after so many answers; return how many answers came whole."""
+def kill_under_load(data_dir: Path, key: str, after: int, later_s: float) -> int:
+    """Start, load, kill that much later than so many answers; return how many answers came whole."""
     with serving(data_dir, **FAST) as service:
-        kill = partial(os.kill, service.process.pid, signal.SIGKILL)
-        answered = asyncio.run(call_until_it_dies(service.port, RISK, key, CONNECTIONS, after, kill))
+        kill = threading.Timer(later_s, os.kill, (service.process.pid, signal.SIGKILL))
+        answered = asyncio.run(call_until_it_dies(service.port, RISK, key, CONNECTIONS, after, kill.start))
+        kill.join()
     assert answered >= after
     return answered
 
@@ -50,7 +51,7 @@ def check_kills(data_dir: Path, kills: int, seed: int) -> Toll:
     key = json.loads(made.stdout)["key"]
     answered = unanswered = 0
     for kill in range(kills):
-        answered += kill_under_load(data_dir, key, moments.randrange(1, LATEST_KILL))
+        answered += kill_under_load(data_dir, key, moments.randrange(1, LATEST_KILL), moments.uniform(0, 0.01))
         with serving(data_dir) as service:
             usage = json.loads(service.verdict("usage", "--json").stdout)
             counted = sum(row["total"] for row in usage["users"])
