@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
+from tests.fakes.serving import wait_until
+
 PATIENCE_S = 60.0
 
 
@@ -31,6 +33,30 @@ async def call_at_once(port: int, path: str, key: str, calls: int) -> Counter[in
             writer.close()
         await asyncio.gather(*(writer.wait_closed() for _, writer in connections))
     return Counter(statuses)
+
+
+def check_exact(statuses: Counter[int], left: int, ask: Callable[[], int]) -> None:
+    """Check that of many calls exactly as many are answered as were left.
+
+    A process that does not get its turn at the store in time refuses with 503 and counts nothing, so what these calls
+    have left is asked for here.
+
+    Args:
+        statuses: Of the calls.
+        left: How many questions were left before them.
+        ask: Asks once more; its status.
+    """
+    assert set(statuses) <= {200, 402, 503}, statuses
+    assert statuses[200] <= left, statuses
+    later = Counter({200: statuses[200]})
+
+    def is_used_up() -> bool:
+        status = ask()
+        later[status] += 1
+        return status == 402 and later[200] >= left
+
+    wait_until(is_used_up)
+    assert later[200] == left
 
 
 async def call_until_it_dies(
