@@ -37,8 +37,6 @@ from tests.clients.cli.commanding import typed as run_line
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, environment, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parent.parent
 ROUTES = ROOT / "docs" / "routes.md"  # generated, with a test of its own
 PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if not path.is_symlink() and path != ROUTES]
@@ -102,6 +100,7 @@ def asked(running: tuple[Serving, str]) -> Callable[[str], dict[str, Any]]:
     return ask
 
 
+@pytest.mark.gate
 @pytest.mark.process
 def test_the_example_answer_is_what_the_service_comes_to_answer(asked: Callable[[str], dict[str, Any]]) -> None:
     examples: list[str] = re.findall(r"```console\n\$ curl [^\n]*\n(\{\n.*?\n\})\n```", README + DOCS, re.DOTALL)
@@ -129,6 +128,7 @@ def example(command: str) -> str:
     return shown.split("```", 1)[0]
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.promise("question.text")
 def test_the_question_it_shows_is_answered_like_that(running: tuple[Serving, str]) -> None:
@@ -151,6 +151,7 @@ def test_the_question_it_shows_is_answered_like_that(running: tuple[Serving, str
         assert answer == shown[2]
 
 
+@pytest.mark.gate
 @pytest.mark.process
 def test_the_stream_it_shows_is_told_like_that(running: tuple[Serving, str]) -> None:
     service, key = running
@@ -272,6 +273,7 @@ def lines(title: str) -> list[str]:
     return [line for line in re.findall(r"^(?:\$ )?(verdict .*)$", blocks, re.MULTILINE) if line]
 
 
+@pytest.mark.gate
 @pytest.mark.process
 def test_who_keeps_the_key_that_make_run_prints_is_told_who_they_are(
     person: Person, running: tuple[Serving, str]
@@ -284,6 +286,7 @@ def test_who_keeps_the_key_that_make_run_prints_is_told_who_they_are(
     assert person.types("verdict whoami").out == whoami
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.parametrize("title", ["Command line", "A verdict you can check"])
 def test_what_it_shows_in_a_terminal_is_what_is_printed_there(person: Person, title: str) -> None:
@@ -294,6 +297,7 @@ def test_what_it_shows_in_a_terminal_is_what_is_printed_there(person: Person, ti
             comes_to_print(person, line, shown)
 
 
+@pytest.mark.gate
 @pytest.mark.process
 def test_each_line_it_shows_in_a_terminal_can_be_typed(person: Person, running: tuple[Serving, str]) -> None:
     for line in lines("Command line"):
@@ -308,6 +312,7 @@ def test_each_line_it_shows_in_a_terminal_can_be_typed(person: Person, running: 
     assert json.loads((person.home / "health.json").read_text())["data"]
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.promise("signin.keystore")
 def test_each_line_it_shows_of_signing_in_can_be_typed(person: Person) -> None:
@@ -323,6 +328,7 @@ def test_each_line_it_shows_of_signing_in_can_be_typed(person: Person) -> None:
     assert person.types("verdict whoami").code == errors.UNKNOWN_CALLER
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.promise("clients.settings")
 def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_path: Path) -> None:
@@ -348,6 +354,7 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
     assert all((person.home / path).exists() for path in kept), kept
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.parametrize("row", [row for row in COMMANDS if row in PRICED or row.words in FREE])
 def test_the_example_of_each_command_that_asks_is_answered(person: Person, row: Any) -> None:
@@ -360,6 +367,7 @@ def test_the_example_of_each_command_that_asks_is_answered(person: Person, row: 
     wait_until(is_answered)
 
 
+@pytest.mark.gate
 @pytest.mark.process
 def test_each_route_it_says_can_be_asked_is_what_the_command_beside_it_asks(person: Person) -> None:
     asked = set()
@@ -406,6 +414,7 @@ def test_every_command_it_names_is_one_and_has_help(line: str) -> None:
         parsed(*words)
 
 
+@pytest.mark.gate
 @pytest.mark.process
 def test_each_example_of_the_python_client_runs(
     running: tuple[Serving, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -431,6 +440,7 @@ def test_each_example_of_the_python_client_runs(
     assert "404 UNKNOWN_SYMBOL" in capsys.readouterr().out
 
 
+@pytest.mark.gate
 @pytest.mark.process
 async def test_the_tool_server_starts_as_a_host_is_told_to_start_it(person: Person) -> None:
     [told] = re.findall(r"```json\n(.*?)```", section("Tools for agents"), re.DOTALL)
@@ -468,6 +478,7 @@ def test_the_walk_forward_it_shows_is_what_the_command_prints() -> None:
     assert printed.stdout.startswith(example("verdict walkforward run --recordings hyperliquid"))
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.parametrize("path", [row[0].strip("`") for row in rows(section("What you can ask"))])
 def test_what_it_says_can_be_asked_is_answered(asked: Callable[[str], dict[str, Any]], path: str) -> None:

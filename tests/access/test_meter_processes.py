@@ -73,7 +73,7 @@ async def test_two_processes_share_one_question_left(db: Database, clock: FakeCl
 
 
 @pytest.mark.promise("meter.durable", "meter.once", "meter.lease")
-@pytest.mark.parametrize("way", ["charge", "reserve"])
+@pytest.mark.parametrize("way", [pytest.param("charge", marks=pytest.mark.gate), "reserve"])
 async def test_a_process_killed_at_any_moment_leaves_no_answer_uncounted_and_no_call_counted_in_vain(
     tmp_path: Path, way: str
 ) -> None:

@@ -2,7 +2,10 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+
+from tests.fakes.serving import wait_until
 
 PATIENCE_S = 60.0
 
@@ -32,8 +35,43 @@ async def call_at_once(port: int, path: str, key: str, calls: int) -> Counter[in
     return Counter(statuses)
 
 
-async def call_until_it_dies(port: int, path: str, key: str, connections: int) -> int:
-    """Call without a pause on each connection until the server is gone; return how many answers came whole."""
+def check_exact(statuses: Counter[int], left: int, ask: Callable[[], int]) -> None:
+    """Check that of many calls exactly as many are answered as were left.
+
+    A process that does not get its turn at the store in time refuses with 503 and counts nothing, so what these calls
+    have left is asked for here.
+
+    Args:
+        statuses: Of the calls.
+        left: How many questions were left before them.
+        ask: Asks once more; its status.
+    """
+    assert set(statuses) <= {200, 402, 503}, statuses
+    assert statuses[200] <= left, statuses
+    later = Counter({200: statuses[200]})
+
+    def is_used_up() -> bool:
+        status = ask()
+        later[status] += 1
+        return status == 402 and later[200] >= left
+
+    wait_until(is_used_up)
+    assert later[200] == left
+
+
+async def call_until_it_dies(
+    port: int, path: str, key: str, connections: int, after: int = 0, end: Callable[[], object] = bool
+) -> int:
+    """Call without a pause on each connection until the server is gone; return how many answers came whole.
+
+    Args:
+        port: Port of the server on this machine.
+        path: Path and query of each call.
+        key: API key of the caller.
+        connections: Number of calls at a time.
+        after: Number of answers after which `end` is called, once.
+        end: Ends the server while the other connections wait for answers.
+    """
     answered = 0
 
     async def go_on() -> None:
@@ -47,6 +85,8 @@ async def call_until_it_dies(port: int, path: str, key: str, connections: int) -
                 writer.write(request(path, key))
                 status = await read_answer(reader)
                 answered += status == 200
+                if status == 200 and answered == after:
+                    end()
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()

@@ -28,7 +28,7 @@ def given_up(process: int) -> bool:
     return status["NoNewPrivs"] == "1" and {status[name] for name in DROPPED | bounds} == {NOTHING}
 
 
-@pytest.mark.process
+@pytest.mark.machine
 @on_linux
 def test_a_process_that_serves_has_no_capability_gains_none_and_leaves_no_core(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
@@ -44,7 +44,7 @@ def test_a_process_that_serves_has_no_capability_gains_none_and_leaves_no_core(t
     assert [path.name for path in made if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
 
 
-@pytest.mark.process
+@pytest.mark.machine
 @on_linux
 def test_workers_and_their_parent_have_given_up_the_same(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as running:
@@ -54,7 +54,7 @@ def test_workers_and_their_parent_have_given_up_the_same(tmp_path: Path) -> None
         assert all(map(given_up, {running.process.pid, *workers}))
 
 
-@pytest.mark.process
+@pytest.mark.machine
 @on_linux
 @pytest.mark.skipif(os.geteuid() != 0, reason="the folder of another can only be made by root")
 def test_root_is_told_that_it_is_not_needed_and_cannot_open_the_folder_of_another(tmp_path: Path) -> None:

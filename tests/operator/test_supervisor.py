@@ -1,4 +1,5 @@
 import asyncio
+import math
 import os
 import signal
 import socket
@@ -15,6 +16,8 @@ from service.operator import supervisor as supervising
 from service.operator.supervisor import STAND_DOWN, Supervisor
 
 pytestmark = pytest.mark.process
+
+PATIENCE_S = 60.0
 
 OBEDIENT = """
 import os, signal, sys
@@ -53,7 +56,7 @@ async def running(
     script: str, folder: Path, listener: socket.socket, count: int, clock: type[SystemClock] = Hasty
 ) -> AsyncIterator[Supervisor]:
     supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, clock())
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(count))
         await until(lambda: len(starts(folder)) >= count)
         yield supervisor
@@ -122,7 +125,7 @@ async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_no_other_is
 ) -> None:
     script = OBEDIENT.replace('print("listening", flush=True)', f"sys.exit({STAND_DOWN})")
     supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         assert not await supervisor.run(2)
     assert len(starts(tmp_path)) == 1
 
@@ -130,17 +133,18 @@ async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_no_other_is
 async def test_a_worker_that_refuses_later_stops_the_others(tmp_path: Path, listener: socket.socket) -> None:
     script = OBEDIENT.replace("sys.stdin.read()", f"sys.argv[-1] == '0' and sys.stdin.read(); sys.exit({STAND_DOWN})")
     supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         assert not await supervisor.run(2)
     assert len(starts(tmp_path)) == 2
 
 
 async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly(
-    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(supervising, "_STEADY_S", math.inf)
     script = OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)")
     supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         group.create_task(supervisor.run(1))
         await until(lambda: len(caplog.records) >= 3)
         supervisor.stop()
@@ -153,7 +157,7 @@ async def test_a_stop_in_the_pause_before_another_start_ends_the_pause(
 ) -> None:
     script = OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)")
     supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Endless())
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(1))
         await until(lambda: len(caplog.records) == 1)
         supervisor.stop()
@@ -182,7 +186,7 @@ async def test_a_worker_that_starts_in_the_moment_of_the_stop_is_stopped_too(
         return await start(*command, **options)
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start_late)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         assert await supervisor.run(1)
     assert living(tmp_path) == []
 
@@ -196,7 +200,7 @@ async def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, listener
         f"worker = [sys.executable, '-c', {OBEDIENT!r}, {str(tmp_path)!r}]\n"
         "asyncio.run(Supervisor(worker, listener, SystemClock()).run(1))"
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", parent)
         await until(lambda: len(starts(tmp_path)) == 1)
         worker = int(os.listdir(tmp_path)[0])  # noqa: PTH208 - the name alone is wanted

@@ -17,6 +17,7 @@ PATIENCE_S = 60
 RACES = 20
 
 
+@pytest.mark.gate
 @pytest.mark.process
 @pytest.mark.promise("pay.claimed")
 async def test_two_processes_that_race_for_twenty_payments_get_each_once(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import PATIENCE_S, free_port, serving
+from tests.fakes.ports import held_port
+from tests.fakes.serving import PATIENCE_S, serving
 
 RELEASE = Path(__file__).parents[2] / "release"
 ALERTS = (RELEASE / "monitoring" / "alerts.yml").read_text()
@@ -22,9 +23,11 @@ COMPOSE = (RELEASE / "compose.yaml").read_text()
 def test_alerts_and_dashboard_ask_for_metrics_that_the_service_has(tmp_path: Path) -> None:
     expressions = re.findall(r"expr: (.+)", ALERTS)
     expressions += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    port = free_port()
-    with serving(tmp_path, metrics_port=str(port)), closing(http.client.HTTPConnection("127.0.0.1", port)) as asked:
-        asked.timeout = PATIENCE_S
+    with (
+        held_port() as port,
+        serving(tmp_path, metrics_port=str(port)),
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as asked,
+    ):
         asked.request("GET", "/metrics")
         text = asked.getresponse().read().decode()
     known = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
@@ -53,7 +56,7 @@ def test_prometheus_asks_the_port_that_compose_opens() -> None:
     assert port == re.findall(r'"verdict:(\d+)"', (RELEASE / "monitoring" / "prometheus.yml").read_text())
 
 
-@pytest.mark.process
+@pytest.mark.machine
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_backup_runs_each_night() -> None:
     calendar = re.findall(r"OnCalendar=(.+)", (RELEASE / "verdict-backup.timer").read_text())

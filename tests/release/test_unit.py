@@ -13,7 +13,7 @@ UNIT = RELEASE / "verdict.service"
 OPERATOR = RELEASE / "verdict-operator"
 
 
-@pytest.mark.process
+@pytest.mark.machine
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
 def test_systemd_finds_little_that_the_service_is_exposed_by() -> None:
     told = subprocess.run(

@@ -17,6 +17,9 @@ RISK = "/api/cli/coin/risk/BTC"
 HARMLESS = {"capset", "setrlimit", "chown", "fchown", "lchown", "mbind"}
 """Refused with an error that nobody looks at: nothing is left to drop, owners and memory are right as they are."""
 
+WALK_S = 150.0
+"""Longest wait for a walk-forward, which begins a minute after the start, and for its end."""
+
 MAPPING = {"mmap", "mprotect"}
 """Refused where memory would be both written and executed."""
 
@@ -26,7 +29,8 @@ pytestmark = [
     pytest.mark.skipif(
         shutil.which("strace") is None or shutil.which("systemd-analyze") is None, reason="no strace or no systemd here"
     ),
-    pytest.mark.process,
+    pytest.mark.machine,
+    pytest.mark.wall,
 ]
 
 
@@ -83,8 +87,8 @@ def test_serving_and_walking_forward_need_no_call_that_the_unit_refuses(tmp_path
         key = running.make_key("--tier", "pro")
         assert running.ask(RISK, key)[0] == 200
         service = running.process.pid
-        wait_until(lambda: walkers(service) != set())
-        wait_until(lambda: walkers(service) == set())
+        wait_until(lambda: walkers(service) != set(), WALK_S)
+        wait_until(lambda: walkers(service) == set(), WALK_S)
         running.wait_for("Walk-forward finished")
         assert running.stop() == 0
         wait_until(lambda: re.search(rf"^{service} +\+\+\+ exited", told.read_text(), re.MULTILINE) is not None)

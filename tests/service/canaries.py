@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from service.clock import SystemClock
-from tests.fakes.serving import Serving, free_port, run_verdict, serving
+from tests.fakes.ports import held_port
+from tests.fakes.serving import Serving, run_verdict, serving
 from tests.payments.signing import PAYEE, header, pay_v2, row, wallet
 from tests.service.attack import UNBOUNDED
 from tests.service.schema_hooks import sign_in
@@ -129,8 +130,10 @@ def search(
     Returns:
         All that was said.
     """
-    metrics = free_port()
-    with serving(folder, log_level="debug", metrics_port=str(metrics), **UNBOUNDED, **settings) as service:
+    with (
+        held_port() as metrics,
+        serving(folder, log_level="debug", metrics_port=str(metrics), **UNBOUNDED, **settings) as service,
+    ):
         tokens = {
             "key": service.make_key("--tier", "pro"),
             "spent key": service.make_key(),

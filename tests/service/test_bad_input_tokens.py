@@ -15,7 +15,7 @@ import pytest
 from service.clock import HOUR_MS, SystemClock, iso
 from tests.access.signing import message, sign, wallet
 from tests.fakes.serving import wait_until
-from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, check_envelope, name_of, posting
+from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, check_envelope, each, posting
 from tests.service.schema_hooks import post, sign_in
 
 pytestmark = pytest.mark.process
@@ -137,13 +137,13 @@ ROWS = [*NO_TOKEN, *MALFORMED, *IN_THE_URL, *PAYMENTS, *TOO_LONG]
 
 
 @pytest.mark.promise("auth.none-403", "keys.session-only", "errors.auth-required-message")
-@pytest.mark.parametrize("row", NO_TOKEN, ids=name_of)
+@pytest.mark.parametrize("row", each(NO_TOKEN))
 def test_whoever_sends_no_token_is_told_to_log_in(target: Target, row: Row) -> None:
     assert "verdict login" in json.loads(target.attack(row).body)["error"]["message"]
 
 
 @pytest.mark.promise("auth.malformed-401", "errors.www-authenticate")
-@pytest.mark.parametrize("row", MALFORMED, ids=name_of)
+@pytest.mark.parametrize("row", each(MALFORMED))
 def test_a_malformed_token_is_401_and_is_called_malformed(target: Target, row: Row) -> None:
     reply = target.attack(row)
     assert reply.fields["www-authenticate"] == "Bearer"
@@ -151,7 +151,7 @@ def test_a_malformed_token_is_401_and_is_called_malformed(target: Target, row: R
 
 
 @pytest.mark.promise("auth.key-in-url")
-@pytest.mark.parametrize("row", IN_THE_URL, ids=name_of)
+@pytest.mark.parametrize("row", each(IN_THE_URL))
 def test_a_credential_in_a_url_is_400_wherever_it_stands(target: Target, row: Row) -> None:
     reply = target.attack(row)
     assert target.key not in reply.body.decode()
@@ -159,12 +159,12 @@ def test_a_credential_in_a_url_is_400_wherever_it_stands(target: Target, row: Ro
 
 
 @pytest.mark.promise("pay.no-quota", "pay.two-headers")
-@pytest.mark.parametrize("row", PAYMENTS, ids=name_of)
+@pytest.mark.parametrize("row", each(PAYMENTS))
 def test_a_payment_of_any_kind_is_4xx_and_touches_no_quota(target: Target, row: Row) -> None:
     target.attack(row)
 
 
-@pytest.mark.parametrize("row", TOO_LONG, ids=name_of)
+@pytest.mark.parametrize("row", each(TOO_LONG))
 def test_a_token_of_64_kb_is_431(target: Target, row: Row) -> None:
     target.attack(row)
 
@@ -233,11 +233,11 @@ FORGERIES: Mapping[str, dict[str, Any]] = {
     "no exp": {"drop": "exp"},
     "exp as text": {"exp": "9999999999"},
     "exp null": {"exp": None},
-    "exp a fraction": {"exp": NOW_S + 1_000.5},
+    "exp a fraction": {"exp": NOW_S + 86_400.5},
     "exp past": {"exp": NOW_S - 3_600},
     "exp negative": {"exp": -1},
     "no iat": {"drop": "iat"},
-    "iat ahead": {"iat": NOW_S + 3_600},
+    "iat ahead": {"iat": NOW_S + 86_400},
     "no aud": {"drop": "aud"},
     "another aud": {"aud": "other"},
     "aud a list": {"aud": ["verdict", "other"]},
@@ -321,7 +321,7 @@ def test_a_key_that_does_not_open_says_whether_it_is_unknown_expired_revoked_or_
     assert target.ask(posting(f"{KEYS}/rotate", json.dumps({"prefix": prefix}).encode(), session)).status == 200
     assert "rotated" in told(target, key)
 
-    soon = iso(SystemClock().now_ms() + 1_500)
+    soon = iso(SystemClock().now_ms() + 5_000)  # so long may the request take
     made = target.ask(posting(KEYS, json.dumps({"name": "a", "expiresAt": soon}).encode(), session))
     short = json.loads(made.body)["key"]
     wait_until(lambda: target.ask(asking(TIER, f"Authorization: Bearer {short}")).status == 401)
@@ -397,6 +397,7 @@ def test_a_sign_in_is_good_once(target: Target) -> None:
     assert "used already" in json.loads(target.attack(Row("", said, 401, "AUTH_INVALID")).body)["error"]["message"]
 
 
+@pytest.mark.gate
 def test_all_of_it_counts_nothing_and_leaves_the_log_clean(target: Target) -> None:
     before = target.counted()
     for row in ROWS:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, name_of, posting
+from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, each, posting
 
 pytestmark = pytest.mark.process
 
@@ -144,20 +144,20 @@ ROWS = [*MALFORMED, *REFUSED, *TOO_MUCH]
 
 
 @pytest.mark.promise("errors.always-json")
-@pytest.mark.parametrize("row", MALFORMED, ids=name_of)
+@pytest.mark.parametrize("row", each(MALFORMED))
 def test_what_is_malformed_is_400_and_ends_the_connection(target: Target, row: Row) -> None:
     assert target.attack(row).fields["connection"] == "close"
 
 
 @pytest.mark.promise("auth.two-headers")
-@pytest.mark.parametrize("row", REFUSED, ids=name_of)
+@pytest.mark.parametrize("row", each(REFUSED))
 def test_what_is_well_formed_and_not_wanted_is_refused_and_the_connection_lives_on(target: Target, row: Row) -> None:
     reply = target.attack(row)
     assert reply.status != 405 or "GET" in reply.fields["allow"]
 
 
 @pytest.mark.promise("errors.headers-431", "errors.target-414", "errors.body-413")
-@pytest.mark.parametrize("row", TOO_MUCH, ids=name_of)
+@pytest.mark.parametrize("row", each(TOO_MUCH))
 def test_what_is_too_much_is_refused_by_its_own_status_and_ends_the_connection(target: Target, row: Row) -> None:
     target.attack(row)
 
@@ -178,6 +178,7 @@ def test_a_body_that_a_get_carries_is_not_taken_for_the_next_request(target: Tar
         assert b'"ready"' in opened.reply().body
 
 
+@pytest.mark.gate
 def test_all_of_it_counts_nothing_and_leaves_the_log_clean(target: Target) -> None:
     before = target.counted()
     for row in ROWS:

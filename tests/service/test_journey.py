@@ -73,6 +73,7 @@ def _no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
 
 
+@pytest.mark.gate
 @pytest.mark.promise("signin.keystore", "clients.settings")
 def test_from_nothing_to_a_paid_and_proven_answer_and_out_again(
     tmp_path: Path, verdict: Verdict, keystore: str

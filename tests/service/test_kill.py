@@ -1,8 +1,7 @@
 """`kill -9` at random moments under load: what was answered is counted, what is counted was answered.
 
 No order of a mark in memory and a write to a socket is proof against a kill between the two. The mark comes first, so
-that an answered call is never un-counted; one call a kill may then be counted although its answer never left. How many
-of the kills hit that microsecond is a figure, and bounded far below what not marking would give.
+that an answered call is never uncounted; one call a kill may then be counted although its answer never left.
 """
 
 import asyncio
@@ -25,15 +24,17 @@ pytestmark = pytest.mark.process
 RISK = "/api/cli/coin/risk/BTC"
 FAST = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
 CONNECTIONS = 16
+LATEST_KILL = 1_000
+"""Answers before the latest kill."""
 
 
-def kill_under_load(data_dir: Path, key: str, after_s: float) -> int:
-    """Start, load, kill at that moment; return how many answers came whole."""
+def kill_under_load(data_dir: Path, key: str, after: int, later_s: float) -> int:
+    """Start, load, kill that much later than so many answers; return how many answers came whole."""
     with serving(data_dir, **FAST) as service:
-        timer = threading.Timer(after_s, os.kill, (service.process.pid, signal.SIGKILL))
-        timer.start()
-        answered = asyncio.run(call_until_it_dies(service.port, RISK, key, CONNECTIONS))
-        timer.join()
+        kill = threading.Timer(later_s, os.kill, (service.process.pid, signal.SIGKILL))
+        answered = asyncio.run(call_until_it_dies(service.port, RISK, key, CONNECTIONS, after, kill.start))
+        kill.join()
+    assert answered >= after
     return answered
 
 
@@ -50,22 +51,21 @@ def check_kills(data_dir: Path, kills: int, seed: int) -> Toll:
     key = json.loads(made.stdout)["key"]
     answered = unanswered = 0
     for kill in range(kills):
-        answered += kill_under_load(data_dir, key, moments.uniform(0.02, 0.5))
+        answered += kill_under_load(data_dir, key, moments.randrange(1, LATEST_KILL), moments.uniform(0, 0.01))
         with serving(data_dir) as service:
             usage = json.loads(service.verdict("usage", "--json").stdout)
             counted = sum(row["total"] for row in usage["users"])
         between = counted - answered - unanswered
         assert between in {0, 1}, f"seed {seed}, kill {kill}: counted {counted}, answered {answered}"
         unanswered += between
-    assert unanswered <= 1 + kills // 20
     doctor = run_verdict("doctor", data_dir=str(data_dir))
     assert doctor.returncode == 0, doctor.stdout
-    assert answered > kills
     return Toll(answered, unanswered)
 
 
+@pytest.mark.gate
 def test_a_process_killed_under_load_has_counted_what_it_answered_and_nothing_else(tmp_path: Path) -> None:
-    assert check_kills(tmp_path, kills=3, seed=20261120).answered > 0
+    check_kills(tmp_path, kills=3, seed=20261120)
 
 
 @pytest.mark.promise("meter.durable", "meter.once")

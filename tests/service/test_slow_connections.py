@@ -73,31 +73,27 @@ class Crowd:
 
     def __init__(self) -> None:
         self.opened = 0
-        self.present = 0
 
     async def join(self, port: int, behave: Slow) -> None:
         while True:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             self.opened += 1
-            self.present += 1
             try:
                 with suppress(ConnectionError):
                     await behave(reader, writer)
             finally:
-                self.present -= 1
                 writer.transport.abort()
 
 
 @asynccontextmanager
-async def crowded(port: int, *kinds: Slow) -> AsyncIterator[Crowd]:
+async def crowded(port: int, *kinds: Slow) -> AsyncIterator[None]:
     crowd = Crowd()
     tasks = [asyncio.create_task(crowd.join(port, kind)) for kind in kinds for _ in range(EACH)]
     try:
         async with asyncio.timeout(PATIENCE_S):
             while crowd.opened < len(tasks):  # noqa: ASYNC110 - a count, not an event
                 await asyncio.sleep(DRIP_S)
-        yield crowd
-        assert crowd.present >= 0.9 * len(tasks), "most of them were there to the end"
+        yield
     finally:
         for task in tasks:
             task.cancel()
@@ -138,6 +134,7 @@ def test_a_thousand_calls_are_all_answered_among(service: Serving, kinds: tuple[
 
 
 @pytest.mark.soak
+@pytest.mark.wall
 @pytest.mark.parametrize(("behave", "word"), [(say_nothing, b""), (drip_head, b" 408 "), (drip_body, b" 408 ")])
 async def test_whoever_is_too_slow_is_shown_the_door(service: Serving, behave: Slow, word: bytes) -> None:
     async with asyncio.timeout(PATIENCE_S):

