@@ -203,7 +203,7 @@ async def test_a_connection_that_takes_too_long_is_called_a_timeout(
     async with listening(app) as url, sockets.open_socket("hyperliquid", f"{url}/ws", clock, (), {}) as socket:
         with caplog.at_level(logging.WARNING, "verdict.upstream"):
             listening_to = asyncio.create_task(socket.listen(lambda _: None))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(20):
                 while not said(caplog):
                     await clock.settle()
             listening_to.cancel()
