@@ -29,7 +29,6 @@ from tests.upstream import faults
 from tests.upstream.conftest import OK, Venue, listening
 from tests.upstream.test_session import failing
 
-NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 KEY = ConnectionKey("venue.example", 443, True, True, None, None, None)  # noqa: FBT003 - aiohttp's own order
 
 
