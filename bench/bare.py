@@ -44,10 +44,10 @@ def application(status: int, fields: list[tuple[bytes, bytes]], body: bytes) -> 
 
 if __name__ == "__main__":
     uvicorn.run(
-        repeated(Path(sys.argv[2]).read_bytes()) if len(sys.argv) > 2 else constant(),
-        port=int(sys.argv[1]),
+        repeated(Path(sys.argv[1]).read_bytes()) if len(sys.argv) > 1 else constant(),
+        port=0,
         access_log=False,
-        log_level="warning",
+        log_level="info",
         loop="uvloop",
         http="httptools",
         lifespan="off",

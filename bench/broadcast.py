@@ -240,12 +240,12 @@ def routes(told: Broadcast) -> ASGIApp:
 CONTENDERS: Final = {"ours": Ours, "plain": Plain}
 
 
-async def serve(name: str, port: int) -> None:
+async def serve(name: str) -> None:
     """Serve until the process is told to end."""
     told = CONTENDERS[name]()
     config = uvicorn.Config(
-        routes(told), host=HOST, port=port, http=told.http, ws="none", lifespan="off",
-        access_log=False, proxy_headers=False, log_level="warning", backlog=2_048,
+        routes(told), host=HOST, port=0, http=told.http, ws="none", lifespan="off",
+        access_log=False, proxy_headers=False, log_level="info", backlog=2_048,
     )  # fmt: skip
     await uvicorn.Server(config).serve()
 
@@ -253,4 +253,4 @@ async def serve(name: str, port: int) -> None:
 if __name__ == "__main__":
     import uvloop
 
-    uvloop.run(serve(sys.argv[1], int(sys.argv[2])))
+    uvloop.run(serve(sys.argv[1]))

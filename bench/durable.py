@@ -7,13 +7,15 @@ committed at synchronous=FULL before the answer, as the service under test does 
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from sqlite3 import connect
 
 from sqlalchemy import BigInteger, ForeignKey, event, select, update
 from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from bench.risk import now
 
 TOKEN = "verdict_sk_" + "a" * 36
 
@@ -80,7 +82,7 @@ class Store:
             )
             if taken.rowcount != 1:  # type: ignore[attr-defined]
                 return 402
-            session.add(Usage(user_id=key.user_id, route=route, at=datetime.now(UTC)))
+            session.add(Usage(user_id=key.user_id, route=route, at=now()))
         return 200
 
 

@@ -9,7 +9,7 @@ from fastapi import Depends, FastAPI, Header, HTTPException
 from bench.durable import Store
 from bench.risk import Envelope, envelope
 
-store = Store(sys.argv[2])
+store = Store(sys.argv[1])
 app = FastAPI(lifespan=store.opened)
 
 
@@ -28,4 +28,4 @@ async def risk(symbol: str) -> Envelope:
 
 
 if __name__ == "__main__":
-    uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning", loop="uvloop", http="httptools")
+    uvicorn.run(app, port=0, access_log=False, log_level="info", loop="uvloop", http="httptools")

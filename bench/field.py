@@ -18,7 +18,7 @@ from bench.asked import at_least, below, short
 from bench.durable import TOKEN, counted
 from bench.effort import Effort
 from bench.load import Load, drive
-from bench.serving import HOST, PATH, Contender, create_key, exchange, free_port, request, service, serving, spread
+from bench.serving import HOST, PATH, Contender, create_key, exchange, request, service, serving, spread
 
 FREE_PATH: Final = "/api/cli/manifest"
 TIER_PATH: Final = "/api/cli/billing/tier"
@@ -43,9 +43,8 @@ class Entry:
 
 @contextmanager
 def bare(_folder: Path) -> Iterator[list[Entry]]:
-    port = free_port()
-    with serving(["-m", "bench.bare", str(port)], port, {}):
-        yield [Entry(Contender(BARE, port, request("x")))]
+    with serving(["-m", "bench.bare"], {}) as server:
+        yield [Entry(Contender(BARE, server.port, request("x")))]
 
 
 @contextmanager
@@ -63,8 +62,7 @@ def others_server(folder: Path) -> Iterator[list[Entry]]:
 @contextmanager
 def ours(folder: Path) -> Iterator[list[Entry]]:
     """The service: its free route as a free user, which counts nothing, and a metered one without a limit."""
-    port = free_port()
-    with service(folder, port) as environ:
+    with service(folder) as (port, environ):
         free, pro = create_key(environ, "free"), create_key(environ, "pro")
         store = folder / "data" / "verdict.db"
         yield [
@@ -77,16 +75,15 @@ def ours(folder: Path) -> Iterator[list[Entry]]:
 @contextmanager
 def framework(name: str, module: str, folder: Path) -> Iterator[list[Entry]]:
     """A framework that keeps keys and counts in a file of its own."""
-    port, store = free_port(), folder / f"{module}.db"
-    with serving(["-m", f"bench.{module}", str(port), str(store)], port, {}):
-        yield [Entry(Contender(name, port, request(TOKEN)), lambda: counted(store))]
+    store = folder / f"{module}.db"
+    with serving(["-m", f"bench.{module}", str(store)], {}) as server:
+        yield [Entry(Contender(name, server.port, request(TOKEN)), lambda: counted(store))]
 
 
 @contextmanager
 def in_memory(_folder: Path) -> Iterator[list[Entry]]:
-    port = free_port()
-    with serving(["-m", "bench.slowapi_stack", str(port)], port, {}):
-        yield [Entry(Contender(SLOWAPI, port, request(TOKEN)))]
+    with serving(["-m", "bench.slowapi_stack"], {}) as server:
+        yield [Entry(Contender(SLOWAPI, server.port, request(TOKEN)))]
 
 
 def _events(store: Path) -> int:

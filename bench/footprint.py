@@ -10,15 +10,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 
 from bench.asked import below, short
 from bench.coins import LIVE, recording, upstreams
 from bench.effort import Effort
-from bench.serving import HOST, ROOT, SERVER_CPU, environment, exchange, free_port, spread
+from bench.serving import HOST, ROOT, SERVER_CPU, environment, exchange, logged_port, spread
 from service.clock import SystemClock
 from tests.fakes.serving import environment as only
 from tests.fakes.serving import live_at
@@ -52,13 +53,24 @@ class Running:
 
     Args:
         process: It.
-        port: Where it will answer.
+        log: Its log, which names its port once it listens.
     """
 
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", log: IO[bytes]) -> None:
         self._process = process
+        self._log = log
         self._began_s = time.perf_counter()
-        self.port = port
+
+    @cached_property
+    def port(self) -> int:
+        """Where it answers.
+
+        Raises:
+            ConnectionError: If it does not listen yet.
+        """
+        if (port := logged_port(self._log)) is None:
+            raise ConnectionError("the service does not listen yet")
+        return port
 
     def until(self, path: str) -> float:
         """Ask again and again until the answer is a 200; seconds since the start."""
@@ -66,7 +78,6 @@ class Running:
             assert self._process.poll() is None, "the service ended"
             try:
                 if self.ask(path).startswith(b"HTTP/1.1 200"):
-                    # Not when it was asked: the port is bound early, and who comes then waits.
                     return time.perf_counter() - self._began_s
             except ConnectionError:
                 time.sleep(0.002)
@@ -108,22 +119,22 @@ class Running:
 @contextmanager
 def started(folder: Path, more: Mapping[str, str], arguments: Sequence[str] = SERVE) -> Iterator[Running]:
     """Start a service, what Python compiles kept; it has not answered yet."""
-    port = free_port()
-    environ = only({}) | environment(folder, port) | dict(more)
+    environ = only({}) | environment(folder) | dict(more)
     environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CPU}),  # noqa: PLW1509 - Linux, before any thread
-    )
-    try:
-        yield Running(process, port)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CPU}),  # noqa: PLW1509 - Linux, before any thread
+        )
+        try:
+            yield Running(process, log)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
 
 
 @dataclass

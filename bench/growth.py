@@ -19,7 +19,7 @@ from bench.effort import Effort
 from bench.filling import Filling, key_of
 from bench.footprint import STILL, Running, Start, live_settings, started
 from bench.load import Load, drive, drive_each
-from bench.serving import HOST, create_key, environment, free_port, request, serving, spread
+from bench.serving import HOST, create_key, environment, request, serving, spread
 from service.clock import SystemClock
 
 COINS: Final = (10, 100, 1_000)
@@ -59,9 +59,8 @@ class Grown:
 
 @contextmanager
 def yardstick() -> Iterator[int]:
-    port = free_port()
-    with serving(["-m", "bench.bare", str(port)], port, {}):
-        yield port
+    with serving(["-m", "bench.bare"], {}) as server:
+        yield server.port
 
 
 def load(grown: Grown, running: Running, bare: int, tokens: Sequence[str], effort: Effort) -> int:
@@ -123,7 +122,7 @@ def of_coins(folder: Path, coins: int, bare: int, effort: Effort) -> Grown:
     with upstreams(fixtures, SystemClock()) as url:
         settings = live_settings(url)
         with started(home, settings, LIVE) as running:
-            token = create_key(environment(home, running.port) | settings, "pro")
+            token = create_key(environment(home) | settings, "pro")
             grown = Grown(f"{coins:,} coins", running.start(), running.memory_mb())
             began_s = time.monotonic()
             known = running.fetch_all()

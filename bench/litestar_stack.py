@@ -1,7 +1,7 @@
 """What people use instead: Litestar and SQLAlchemy, a msgspec response. The same work, as durable (`bench.durable`)."""
 
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 import uvicorn
@@ -11,9 +11,9 @@ from litestar.exceptions import HTTPException
 from litestar.handlers.base import BaseRouteHandler
 
 from bench.durable import Store
-from bench.risk import BTC, NOW
+from bench.risk import BTC, NOW, now
 
-store = Store(sys.argv[2])
+store = Store(sys.argv[1])
 Risk = msgspec.defstruct("Risk", [(name, object) for name in BTC.model_dump()])
 RISK = {"BTC": Risk(**BTC.model_dump())}
 
@@ -41,10 +41,10 @@ async def risk(symbol: str) -> Envelope:
     found = RISK.get(symbol)
     if found is None:
         raise HTTPException(status_code=404)
-    return Envelope(found, Meta(datetime.now(UTC), NOW, 0))
+    return Envelope(found, Meta(now(), NOW, 0))
 
 
 app = Litestar([risk], lifespan=[store.opened], openapi_config=None)
 
 if __name__ == "__main__":
-    uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning", loop="uvloop", http="httptools")
+    uvicorn.run(app, port=0, access_log=False, log_level="info", loop="uvloop", http="httptools")

@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bench.bare import BODY
-from bench.serving import HOST, PATH, Contender, free_port, request, serving
+from bench.serving import HOST, PATH, Contender, request, serving
 
 NAME = "nginx, a static file"
 _CONFIG = """
@@ -47,13 +48,17 @@ def find() -> str | None:
 @contextmanager
 def nginx(folder: Path) -> Iterator[Contender]:
     """Start it with a file of as many bytes as the bare server sends, at the path that is asked for."""
-    home, port, program = folder / "nginx", free_port(), find()
+    home, program = folder / "nginx", find()
     assert program is not None
     file = home / "root" / PATH.strip("/")
     file.parent.mkdir(parents=True)
     file.write_bytes(BODY)
     config = home / "nginx.conf"
     user = "user root;" if os.geteuid() == 0 else ""
-    config.write_text(_CONFIG.format(folder=home, host=HOST, port=port, user=user))
-    with serving(["-p", str(home), "-e", str(home / "error.log"), "-c", str(config)], port, {}, python=Path(program)):
-        yield Contender(NAME, port, request("x"))
+    with socket.create_server((HOST, 0), backlog=511) as listener:
+        port = listener.getsockname()[1]
+        config.write_text(_CONFIG.format(folder=home, host=HOST, port=port, user=user))
+        environ = {"NGINX": f"{listener.fileno()};"}  # it takes over this socket, as it does when it is upgraded
+        arguments = ["-p", str(home), "-e", str(home / "error.log"), "-c", str(config)]
+        with serving(arguments, environ, Path(program), listener):
+            yield Contender(NAME, port, request("x"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.serving import HOST, ROOT, Contender, free_port, serving
+from bench.serving import HOST, ROOT, Contender, serving
 
 PYTHON = ROOT / ".venv" / "openbb" / "bin" / "python"
 NAME = "OpenBB's API server, nothing metered"
@@ -23,7 +23,7 @@ def missing() -> str | None:
 @contextmanager
 def openbb(folder: Path) -> Iterator[Contender]:
     """Start it with one route of ours: laid beside a description that says it is an extension."""
-    home, port = folder / "openbb", free_port()
+    home = folder / "openbb"
     described = home / "openbb_bench-1.dist-info"
     described.mkdir(parents=True)
     (described / "METADATA").write_text(_METADATA)
@@ -31,5 +31,5 @@ def openbb(folder: Path) -> Iterator[Contender]:
     module = shutil.copy(Path(__file__).with_name("openbb_stack.py"), home)
     environ = {"HOME": str(home), "PYTHONPATH": str(home)}
     asked = f"GET /api/v1/bench/risk?symbol=BTC HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode()
-    with serving([str(module), str(port)], port, environ, python=PYTHON):
-        yield Contender(NAME, port, asked)
+    with serving([str(module)], environ, python=PYTHON) as server:
+        yield Contender(NAME, server.port, asked)

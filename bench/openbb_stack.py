@@ -4,14 +4,13 @@ Run by the interpreter of an environment that has `openbb-core` and not what thi
 file where that one finds it, as the extension that OpenBB takes it for.
 """
 
-import sys
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
 from pydantic import BaseModel
 
 router = APIRouter()
-NOW = datetime.now(UTC)
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
 
 class Risk(BaseModel):
@@ -40,4 +39,4 @@ if __name__ == "__main__":
     import uvicorn
     from openbb_core.api.rest_api import app  # type: ignore[import-not-found]
 
-    uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning", loop="auto", http="auto")
+    uvicorn.run(app, port=0, access_log=False, log_level="info", loop="auto", http="auto")

@@ -10,7 +10,6 @@ import secrets
 import shutil
 import sys
 import tempfile
-import time
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,12 +26,12 @@ from bench.serving import (
     Contender,
     create_key,
     exchange,
-    free_port,
     request,
     service,
     serving,
     spread,
 )
+from service.clock import SystemClock
 from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.signatures import sign
 from service.ethereum.typed_data import domain_separator, transfer_digest
@@ -69,7 +68,7 @@ class Wallet:
 
     def payment(self) -> str:
         """A header of x402 v2 that can be used once, within the next minute."""
-        now_s, nonce = int(time.time()), "0x" + secrets.token_hex(32)
+        now_s, nonce = SystemClock().now_ms() // 1_000, "0x" + secrets.token_hex(32)
         times = {"validAfter": str(now_s - 600), "validBefore": str(now_s + 100)}
         digest = transfer_digest(
             self._domain, sender=self._address, receiver=self._pay_to, value=PRICE,
@@ -88,9 +87,7 @@ class Wallet:
 @contextmanager
 def ours(folder: Path) -> Iterator[Contender]:
     """The service, and a caller who has no question left."""
-    port = free_port()
-    os.environ["VERDICT_PAY_TO"] = PAYEE
-    with service(folder, port) as environ:
+    with service(folder, {"VERDICT_PAY_TO": PAYEE}) as (port, environ):
         asked = request(create_key(environ, "free"))
         answers = [exchange(port, asked) for _ in range(SPENT)]
         assert answers[-1].startswith(b"HTTP/1.1 402"), "the questions were not spent"
@@ -100,18 +97,16 @@ def ours(folder: Path) -> Iterator[Contender]:
 @contextmanager
 def bare(folder: Path, answer: bytes) -> Iterator[Contender]:
     """An application that sends the same head and body."""
-    port = free_port()
     (folder / "answer").write_bytes(answer)
-    with serving(["-m", "bench.bare", str(port), str(folder / "answer")], port, {}):
-        yield Contender(BARE, port, request("x"))
+    with serving(["-m", "bench.bare", str(folder / "answer")], {}) as server:
+        yield Contender(BARE, server.port, request("x"))
 
 
 @contextmanager
 def official(name: str) -> Iterator[Contender]:
-    port = free_port()
     way = "checking" if name == CHECKING else "trusting"
-    with serving(["-m", "bench.x402_stack", str(port), PAYEE, way], port, {}):
-        yield Contender(name, port, request("x"))
+    with serving(["-m", "bench.x402_stack", PAYEE, way], {}) as server:
+        yield Contender(name, server.port, request("x"))
 
 
 def unpaid(contenders: list[Contender], rounds: int, seconds: float, connections: int) -> list[list[Load]]:

@@ -20,7 +20,7 @@ import msgspec
 
 from bench.asked import below, short
 from bench.load import Load, drive, drive_each
-from bench.serving import HOST, LOAD_CPU, create_key, exchange, free_port, request, service, spread
+from bench.serving import HOST, LOAD_CPU, create_key, exchange, request, service, spread
 from tests.ask.banks.case import BANKS, Case, cases
 
 FIRST_MS, WHOLE_MS = 50.0, 150.0
@@ -59,8 +59,7 @@ def asking(token: str, body: bytes, accept: str) -> bytes:
 @contextmanager
 def ours(folder: Path) -> Iterator[tuple[int, str]]:
     """The service on the fixtures, once it has an answer to everything: its port, and a key without a limit."""
-    port = free_port()
-    with service(folder, port) as environ:
+    with service(folder) as (port, environ):
         token = create_key(environ, "pro")
         for body in bodies():
             wait_for(port, asking(token, body, "application/json"))

@@ -4,6 +4,13 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel
 
+from service.clock import SystemClock
+
+
+def now() -> datetime:
+    """The present time, as the frameworks write it."""
+    return datetime.fromtimestamp(SystemClock().now_ms() / 1_000, UTC)
+
 
 class Risk(BaseModel):
     symbol: str
@@ -37,7 +44,7 @@ class Envelope(BaseModel):
     meta: Meta
 
 
-NOW = datetime.now(UTC)
+NOW = now()
 BTC = Risk(
     symbol="BTC", price=117726.0, funding_apr=10.95, trend_daily="UP", trend_weekly="UP", sentiment_stance=None,
     btc_correlation=1.0, stale_fields=["sentiment_stance"], trend_daily_since=NOW, trend_weekly_since=NOW,
@@ -50,4 +57,4 @@ RISK = {"BTC": BTC}
 def envelope(symbol: str) -> Envelope | None:
     """The answer, made anew; None for a coin that is not known."""
     found = RISK.get(symbol)
-    return Envelope(data=found, meta=Meta(ts=datetime.now(UTC), as_of=NOW, data_age_seconds=0)) if found else None
+    return Envelope(data=found, meta=Meta(ts=now(), as_of=NOW, data_age_seconds=0)) if found else None

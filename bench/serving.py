@@ -3,15 +3,18 @@
 import json
 import os
 import platform
+import re
 import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Final
 
 from bench.load import LENGTH
 
@@ -19,6 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 SERVER_CPU, LOAD_CPU = 0, 1
 PATH = "/api/cli/coin/risk/BTC"
+
+_LISTENING: Final = re.compile(rb'"message": "listening".*?"port": (\d+)|running on http://[\d.]+:(\d+)')
+_LOOK_S: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,12 @@ class Contender:
     request: bytes
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+@dataclass(frozen=True)
+class Server:
+    """A server that listens: its process, and its port."""
+
+    pid: int
+    port: int
 
 
 def request(token: str, *more: str, path: str = PATH) -> bytes:
@@ -43,53 +51,67 @@ def request(token: str, *more: str, path: str = PATH) -> bytes:
 
 @contextmanager
 def serving(
-    arguments: list[str], port: int, environ: dict[str, str], python: str | Path = sys.executable
-) -> Iterator[int]:
-    """Start a server on its processor and wait until it listens; its process id. Stop it at the end."""
-    server = subprocess.Popen(
-        [python, *arguments],
-        cwd=ROOT,
-        env=os.environ | environ,
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CPU}),  # noqa: PLW1509 - Linux, before any thread
-    )
-    try:
-        wait_until_it_listens(server, port)
-        yield server.pid
-    finally:
-        server.terminate()
-        server.wait(20)
+    arguments: list[str],
+    environ: dict[str, str],
+    python: str | Path = sys.executable,
+    listener: socket.socket | None = None,
+) -> Iterator[Server]:
+    """Start a server on its processor. Stop it at the end.
+
+    It binds port 0, and its log says which port that is; or it is given a socket that listens already.
+    """
+    with tempfile.TemporaryFile() as log:
+        server = subprocess.Popen(
+            [python, *arguments],
+            cwd=ROOT,
+            env=os.environ | environ,
+            stderr=log,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[listener.fileno()] if listener else [],
+            preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CPU}),  # noqa: PLW1509 - Linux, before any thread
+        )
+        try:
+            yield Server(server.pid, listener.getsockname()[1] if listener else wait_for_port(server, log))
+        finally:
+            server.terminate()
+            server.wait(20)
 
 
-def wait_until_it_listens(server: subprocess.Popen[bytes], port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as probe:
-            if probe.connect_ex((HOST, port)) == 0:
-                return
+def wait_for_port(server: subprocess.Popen[bytes], log: IO[bytes], patience_s: float = 60) -> int:
+    """Wait until a server's log names its port."""
+    for _ in range(int(patience_s / _LOOK_S)):
+        if (port := logged_port(log)) is not None:
+            return port
         assert server.poll() is None, f"a server ended before it listened: {server.args!r}"
-        time.sleep(0.05)
+        time.sleep(_LOOK_S)
     raise TimeoutError(f"a server never listened: {server.args!r}")
 
 
-def environment(folder: Path, port: int) -> dict[str, str]:
+def logged_port(log: IO[bytes]) -> int | None:
+    """The port that a log names, of the service or of uvicorn; None before it does."""
+    size = os.fstat(log.fileno()).st_size
+    found = _LISTENING.search(os.pread(log.fileno(), size, 0))
+    return int(found[1] or found[2]) if found else None
+
+
+def environment(folder: Path) -> dict[str, str]:
     """Settings of ours: on the fixtures, with no limit to the request rate."""
     return {
         "VERDICT_DATA_DIR": str(folder / "data"),
         "VERDICT_SOURCE": "fixtures",
-        "VERDICT_PORT": str(port),
+        "VERDICT_PORT": "0",
         "VERDICT_RATE_PER_MINUTE": "1000000000",
         "VERDICT_RATE_BURST": "1000000000",
     }
 
 
 @contextmanager
-def service(folder: Path, port: int) -> Iterator[dict[str, str]]:
-    """Start ours on the fixtures, without its daily walk-forward, and wait until it is ready; its environment."""
-    environ = environment(folder, port)
-    with serving(["-m", "tests.service.still", "serve"], port, environ):
-        wait_until_ready(port)
-        yield environ
+def service(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[tuple[int, dict[str, str]]]:
+    """Start ours on the fixtures, without its daily walk-forward, and wait until it is ready; port and environment."""
+    environ = environment(folder) | dict(more or {})
+    with serving(["-m", "tests.service.still", "serve"], environ) as server:
+        wait_until_ready(server.port)
+        yield server.port, environ
 
 
 def create_key(environ: dict[str, str], tier: str) -> str:

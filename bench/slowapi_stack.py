@@ -1,6 +1,5 @@
 """What people use instead, in memory: FastAPI, a dictionary of keys, slowapi's limit. A restart forgets all of it."""
 
-import sys
 from typing import Annotated
 
 import uvicorn
@@ -44,4 +43,4 @@ async def risk(request: Request, symbol: str) -> Envelope:  # noqa: ARG001 - slo
 
 
 if __name__ == "__main__":
-    uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning", loop="uvloop", http="httptools")
+    uvicorn.run(app, port=0, access_log=False, log_level="info", loop="uvloop", http="httptools")

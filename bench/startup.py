@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.asked import below, short
-from bench.serving import HOST, ROOT, create_key, free_port, service, spread
+from bench.serving import HOST, ROOT, create_key, service, spread
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,19 @@ def starts() -> list[Start]:
 def measure(rounds: int) -> list[Start]:
     """Start each in turn, round after round; the first round is thrown away."""
     contenders = starts()
-    with tempfile.TemporaryDirectory(prefix="verdict-bench-") as folder:
-        port = free_port()
-        with service(Path(folder), port) as environ:
-            asking = {
-                "VERDICT_URL": f"http://{HOST}:{port}",
-                "VERDICT_TOKEN": create_key(environ, "pro"),
-                "XDG_CONFIG_HOME": folder,
-                "XDG_STATE_HOME": folder,
-            }
-            outer = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-            for number in range(rounds + 1):
-                for start in contenders:
-                    took_ms = run(start.arguments, outer | asking)
-                    if number:
-                        start.took_ms.append(took_ms)
+    with tempfile.TemporaryDirectory(prefix="verdict-bench-") as folder, service(Path(folder)) as (port, environ):
+        asking = {
+            "VERDICT_URL": f"http://{HOST}:{port}",
+            "VERDICT_TOKEN": create_key(environ, "pro"),
+            "XDG_CONFIG_HOME": folder,
+            "XDG_STATE_HOME": folder,
+        }
+        outer = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        for number in range(rounds + 1):
+            for start in contenders:
+                took_ms = run(start.arguments, outer | asking)
+                if number:
+                    start.took_ms.append(took_ms)
     return contenders
 
 

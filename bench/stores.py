@@ -14,7 +14,7 @@ import pytest
 
 from bench.effort import Effort
 from bench.load import Load, drive
-from bench.serving import HOST, create_key, environment, free_port, request, serving, spread, wait_until_ready
+from bench.serving import HOST, create_key, request, service, spread
 from tests.fakes.postgres import own_server
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
@@ -73,8 +73,5 @@ def _measure(folder: Path, effort: Effort) -> tuple[str, dict[str, list[Load]], 
 
 def _serve(stack: ExitStack, folder: Path, address: str) -> tuple[int, bytes]:
     """Start ours on a store; its port and a request of a pro user."""
-    port = free_port()
-    environ = environment(folder, port) | {"VERDICT_STORE": address}
-    stack.enter_context(serving(["-m", "tests.service.still", "serve"], port, environ))
-    wait_until_ready(port)
+    port, environ = stack.enter_context(service(folder, {"VERDICT_STORE": address}))
     return port, request(create_key(environ, "pro"))

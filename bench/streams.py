@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bench.asked import at_least, below, short
-from bench.serving import HOST, LOAD_CPU, free_port, serving, spread
+from bench.serving import HOST, LOAD_CPU, serving, spread
 
 RATIO, LAG_MS, READER_KB, BLOCK_MS = 10.0, 2.0, 20.0, 50.0
 """What issue 7 asks for: delivered lines beside the other, lag p99, memory of a reader, the loop's longest block."""
@@ -169,9 +169,8 @@ def measure(rounds: int, seconds: float) -> dict[str, list[Seen]]:
     seen: dict[str, list[Seen]] = {name: [] for name in NAMES}
     for number in range(rounds + 1):
         for name, looks in seen.items():
-            port = free_port()
-            with serving(["-m", "bench.broadcast", name, str(port)], port, {}):
-                looks.append(look(name, port, seconds))
+            with serving(["-m", "bench.broadcast", name], {}) as server:
+                looks.append(look(name, server.port, seconds))
         if not number:
             seen = {name: [] for name in NAMES}
     return seen

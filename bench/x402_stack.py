@@ -6,7 +6,6 @@ scheme look at each payment first, on a chain that answers at once and to which 
 """
 
 import sys
-from datetime import UTC, datetime
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -23,6 +22,8 @@ from x402.schemas import (
     SupportedResponse,
     VerifyResponse,
 )
+
+from service.clock import SystemClock, iso
 
 NETWORK = "eip155:84532"
 DOLLAR = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
@@ -58,9 +59,9 @@ class Instant:
         return SupportedResponse(kinds=[SupportedKind(x402_version=2, scheme="exact", network=NETWORK)])
 
 
-server = x402ResourceServer(Instant(checks=sys.argv[3] == "checking"))
+server = x402ResourceServer(Instant(checks=sys.argv[2] == "checking"))
 server.register(NETWORK, ExactEvmServerScheme())
-option = PaymentOption(scheme="exact", pay_to=sys.argv[2], price="$0.005", network=NETWORK, max_timeout_seconds=60)
+option = PaymentOption(scheme="exact", pay_to=sys.argv[1], price="$0.005", network=NETWORK, max_timeout_seconds=60)
 sell = payment_middleware({"GET /api/cli/coin/risk/*": RouteConfig(accepts=[option])}, server)
 app = FastAPI()
 
@@ -73,8 +74,8 @@ async def paid(request: Request, call_next: RequestResponseEndpoint) -> Response
 
 @app.get("/api/cli/coin/risk/{symbol}")
 async def risk(symbol: str) -> dict[str, object]:
-    return {"schemaVersion": 1, "data": {**BODY, "symbol": symbol}, "meta": {"ts": datetime.now(UTC).isoformat()}}
+    return {"schemaVersion": 1, "data": {**BODY, "symbol": symbol}, "meta": {"ts": iso(SystemClock().now_ms())}}
 
 
 if __name__ == "__main__":
-    uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning", loop="uvloop", http="httptools")
+    uvicorn.run(app, port=0, access_log=False, log_level="info", loop="uvloop", http="httptools")

@@ -19,6 +19,7 @@ BRIEF = Effort(rounds=1, seconds=1.0, connections=4)
 
 pytestmark = [
     pytest.mark.soak,
+    pytest.mark.process,
     pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="server and load need a processor each"),
     pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be pinned here"),
 ]
@@ -46,7 +47,6 @@ def rows_of(section: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^\| ([a-zA-Z].*?) \| (\d+) .*? \| (\d+\.\d+) ", section, re.MULTILINE)
 
 
-@pytest.mark.process
 def test_a_metered_call_is_measured_beside_everybody_who_is_installed_with_ratios_formed_within_a_round() -> None:
     rows = rows_of(bench("field"))
     there = [part.NAME for part in (nginx, openbb) if part.missing() is None]
@@ -58,7 +58,6 @@ def test_a_metered_call_is_measured_beside_everybody_who_is_installed_with_ratio
     assert [float(ratio) for _, _, ratio in rows] == pytest.approx([rate / rates[0] for rate in rates], abs=0.002)
 
 
-@pytest.mark.process
 def test_calls_unpaid_and_paid_are_measured_beside_the_official_middleware() -> None:
     unpaid, paid = bench("payments").split("## Calls that are paid for")
     assert [name.split()[0] for name, _, _ in rows_of(unpaid)] == ["bare", "verdict", "official"]
@@ -67,7 +66,6 @@ def test_calls_unpaid_and_paid_are_measured_beside_the_official_middleware() -> 
     assert float(rows_of(paid)[0][2]) == pytest.approx(ours / theirs, rel=1 / theirs, abs=0.02)
 
 
-@pytest.mark.process
 def test_questions_are_measured_beside_the_risk_route_and_alone() -> None:
     questions = bench("questions")
     assert [name.split()[0] for name, _, _ in rows_of(questions)] == ["the", "one", "questions"]
@@ -77,7 +75,6 @@ def test_questions_are_measured_beside_the_risk_route_and_alone() -> None:
     ]
 
 
-@pytest.mark.process
 def test_streams_are_measured_beside_a_queue_a_reader() -> None:
     followed = bench("streams")
     told, plain = rows_of(followed)
@@ -86,7 +83,6 @@ def test_streams_are_measured_beside_a_queue_a_reader() -> None:
     assert "| asked for | | ≥ 10 | | < 2 | < 20 | < 50 |" in followed
 
 
-@pytest.mark.process
 def test_commands_are_started_beside_an_interpreter_that_does_nothing() -> None:
     started = bench("startup")
     assert [name.split()[0] for name in re.findall(r"^\| ([a-z`].*?) \| [0-9.]+ \(", started, re.MULTILINE)] == [
@@ -99,7 +95,6 @@ def test_commands_are_started_beside_an_interpreter_that_does_nothing() -> None:
     assert re.findall(r"\| ≤ (\d+) \|$", started, re.MULTILINE) == ["6", "8", "12"]
 
 
-@pytest.mark.process
 def test_numbers_and_refreshes_are_measured_against_what_was_asked_for() -> None:
     assert len(re.findall(r"^\| all anew, .*? \| < 40 ms \|$", bench("analytics"), re.MULTILINE)) == 1
     assert len(re.findall(r"^\| quotes of all coins, .*? \| < 5 ms \|", bench("tick"), re.MULTILINE)) == 2

@@ -75,10 +75,12 @@ def page_of(site: str, port: int | None = None, state: str = STATE) -> str:
     return f"{site}/auth/cli?state={state}" + (f"&port={port}" if port else "")
 
 
-def free_port() -> int:
-    """Where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+@pytest.fixture(scope="module")
+def closed_port() -> Iterator[int]:
+    """A port that refuses connections: it is bound, so no one else gets it, and nothing listens on it."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
 
 
 def fail_to_return(page: "Page", port: int) -> None:
@@ -237,9 +239,9 @@ def test_without_a_way_back_the_page_shows_what_verdict_login_paste_takes(
 
 
 def test_who_comes_back_from_a_terminal_that_cannot_be_reached_finds_what_to_paste(
-    site: str, page_at: PageAt, wallet: PutWallet
+    site: str, page_at: PageAt, wallet: PutWallet, closed_port: int
 ) -> None:
-    port = free_port()
+    port = closed_port
     page = page_at(page_of(site, port))
     wallet(page, KEY)
     fail_to_return(page, port)
@@ -343,7 +345,7 @@ def test_verdict_login_keeps_the_session_that_the_browser_brings(
 
 
 def test_it_can_be_used_by_everybody_at_every_size_and_in_the_dark(
-    site: str, page_at: PageAt, look: Look, wallet: PutWallet, axe: Axe, shoot: Shoot
+    site: str, page_at: PageAt, look: Look, wallet: PutWallet, axe: Axe, shoot: Shoot, closed_port: int
 ) -> None:
     def check(page: "Page", name: str) -> None:
         axe(page)
@@ -366,11 +368,10 @@ def test_it_can_be_used_by_everybody_at_every_size_and_in_the_dark(
     sign_in(page)
     page.get_by_role("heading", name="You are signed in").wait_for()
     check(page, "signed-in")
-    port = free_port()
-    back = page_at(page_of(site, port), look.width, look.dark)
+    back = page_at(page_of(site, closed_port), look.width, look.dark)
     install(back, [mine])
-    fail_to_return(back, port)
-    back.goto(page_of(site, port))
+    fail_to_return(back, closed_port)
+    back.goto(page_of(site, closed_port))
     back.get_by_role("heading", name="You are signed in").wait_for()
     check(back, "back")
     done = page_at(f"{site}/auth/cli/done", look.width, look.dark)

@@ -18,6 +18,7 @@ from eth.vm.forks import PragueVM
 from eth.vm.message import Message
 from eth_utils import ValidationError, keccak, to_canonical_address
 
+from service.clock import SECOND_MS, SystemClock
 from service.payments.networks import NETWORKS
 
 # py-evm has just asked for ten times as much, for contracts that call each other a thousand deep. JSON nested like that
@@ -33,6 +34,11 @@ ETHER: Final = 10**18
 GAS_OF_A_CALL: Final = 10_000_000
 _HERE: Final = Path(__file__).parent
 _GAS_LIMIT: Final = 30_000_000
+
+
+def now_s() -> int:
+    """The present time as blocks bear it, epoch seconds."""
+    return SystemClock().now_ms() // SECOND_MS
 
 
 class EvmError(Exception):

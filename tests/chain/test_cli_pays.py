@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from tests.chain.evm import ETHER, Evm
+from tests.chain.evm import ETHER, Evm, now_s
 from tests.chain.node import PASS, HungUp, serving_node
 from tests.chain.test_official_clients import OPERATOR, PAYEE, PAYER, PURSE, Shop, opened, spent_key
 from tests.fakes.serving import PATIENCE_S, environment
@@ -28,7 +27,7 @@ SENDING = "eth_sendRawTransaction"
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """A service that settles by its own transactions."""
-    evm = Evm(lambda: int(time.time()), dollars={PAYER.address: PURSE}, ether={OPERATOR.address: ETHER})
+    evm = Evm(now_s, dollars={PAYER.address: PURSE}, ether={OPERATOR.address: ETHER})
     folder = tmp_path_factory.mktemp("shop")
     with serving_node(evm) as node, opened(node, "our own transactions", folder) as service:
         yield Shop(service, evm, node, spent_key(service))

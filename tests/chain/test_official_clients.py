@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +21,7 @@ from eth_account.messages import encode_defunct
 
 from service.access.quota import STARTER
 from service.wire.offers import QUESTION
-from tests.chain.evm import ETHER, Evm
+from tests.chain.evm import ETHER, Evm, now_s
 from tests.chain.node import Node, serving_node
 from tests.fakes.serving import PATIENCE_S, Serving, ended
 
@@ -85,7 +84,7 @@ class Shop(NamedTuple):
 @pytest.fixture(scope="module")
 def node() -> Iterator[Node]:
     evm = Evm(
-        lambda: int(time.time()),
+        now_s,
         dollars={PAYER.address: PURSE},
         ether={OPERATOR.address: ETHER, Account.from_key(b"\x33" * 32).address: ETHER},
     )
@@ -188,10 +187,10 @@ def test_an_official_client_pays_without_a_key(keyless: Shop, name: str, path: s
     assert answer["status"] == 200, answer
     after = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
     assert (before[0] - after[0], after[1] - before[1]) == (price, price)
-    receipt_id, now_s = answer["headers"]["x-receipt-id"], int(time.time())
-    text = encode_defunct(text=f"Read receipt {receipt_id}\nTime: {now_s}")
+    receipt_id, time = answer["headers"]["x-receipt-id"], str(now_s())
+    text = encode_defunct(text=f"Read receipt {receipt_id}\nTime: {time}")
     signature = "0x" + PAYER.sign_message(text).signature.hex().removeprefix("0x")
-    proof = {"x-payer-time": str(now_s), "x-payer-signature": signature}
+    proof = {"x-payer-time": time, "x-payer-signature": signature}
     receipt = shop.service.ask(f"/api/receipts/{receipt_id}", **proof)[2]["receipt"]
     assert (receipt["payer"], receipt["amount"], receipt["user_id"]) == (PAYER.address, str(price), 0)
     assert shop.chain.block_of(bytes.fromhex(receipt["transaction"].removeprefix("0x"))) is not None

@@ -4,7 +4,6 @@ The facilitator and the service read a chain each, with the same balances: what 
 chain has not happened on the service's.
 """
 
-import time
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,7 +14,8 @@ import msgspec
 import pytest
 from eth_account import Account
 
-from tests.chain.evm import ETHER, Evm
+from service.clock import SystemClock
+from tests.chain.evm import ETHER, Evm, now_s
 from tests.chain.node import Node, serving_node
 from tests.chain.test_official_clients import PAYEE, PAYER, PURSE, RISK, official_facilitator, spent_key
 from tests.fakes.serving import Serving, ended, wait_until
@@ -45,7 +45,7 @@ class Sale(NamedTuple):
     def pay(self, payer: Any) -> tuple[int, dict[str, str], Any]:
         """Answer the challenge, as a client does."""
         header = self.service.ask(RISK, self.token)[1]["payment-required"]
-        return self.service.ask(RISK, self.token, **answer(payer, header, now_ms=round(time.time() * 1_000)))
+        return self.service.ask(RISK, self.token, **answer(payer, header, now_ms=SystemClock().now_ms()))
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def sale(tmp_path: Path) -> Iterator[Sale]:
     later_s = [0]
     dollars, ether = {PAYER.address: PURSE}, {Account.from_key(b"\x33" * 32).address: ETHER}
     with ExitStack() as stack:
-        theirs = stack.enter_context(serving_node(Evm(lambda: int(time.time()), dollars=dollars, ether=ether)))
-        ours = stack.enter_context(serving_node(Evm(lambda: int(time.time()) + later_s[0], dollars=dollars)))
+        theirs = stack.enter_context(serving_node(Evm(now_s, dollars=dollars, ether=ether)))
+        ours = stack.enter_context(serving_node(Evm(lambda: now_s() + later_s[0], dollars=dollars)))
         url = stack.enter_context(official_facilitator(theirs))
         service = Serving(
             data_dir=str(tmp_path), pay_to=PAYEE, rpc_url=ours.url, settlement="remote", facilitator_url=url

@@ -102,5 +102,5 @@ def events(lines: list[dict[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
 
 async def arrives(reader: StreamSubscriber) -> list[dict[str, Any]]:
     """Wait for something, and read it."""
-    await asyncio.wait_for(reader.wait(), 10)
+    await asyncio.wait_for(reader.wait(), 20)
     return read(reader)

@@ -191,7 +191,7 @@ async def test_a_long_way_without_a_difference_is_gone_in_steps_that_let_others_
     assert place == 299
     assert turns > 3
     stage.hub.show("prices", [state(300, {"n": 2, "t": 0})])
-    await asyncio.wait_for(waiting, 10)
+    await asyncio.wait_for(waiting, 20)
     assert everything(reader).count(b"\n") == 1
 
 

@@ -1,6 +1,7 @@
 """A venue that answers `{"ok":true}` until a fault is put in its place."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -29,7 +30,9 @@ class Venue(msgspec.Struct):
     clock: FakeClock
 
     @asynccontextmanager
-    async def session(self, *, weight_per_minute: int = 1_200, deadline_s: float = 5) -> AsyncIterator[UpstreamSession]:
+    async def session(
+        self, *, weight_per_minute: int = 1_200, deadline_s: float = 20
+    ) -> AsyncIterator[UpstreamSession]:
         async with open_session(
             "hyperliquid", self.url, self.clock, weight_per_minute=weight_per_minute, deadline_s=deadline_s
         ) as session:
@@ -45,6 +48,15 @@ async def listening(app: web.Application) -> AsyncIterator[str]:
         yield "http://{}:{}".format(*runner.addresses[0][:2])
     finally:
         await runner.cleanup()
+
+
+@pytest.fixture
+async def skip_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Moves the event loop's own clock ahead: a deadline passes when a test says so, not when the machine is slow."""
+    loop, skipped = asyncio.get_running_loop(), [0.0]
+    now = loop.time
+    monkeypatch.setattr(loop, "time", lambda: now() + sum(skipped))
+    return skipped.append
 
 
 @pytest.fixture

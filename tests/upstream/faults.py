@@ -27,7 +27,7 @@ class Faults:
 
     async def came(self, number: int) -> None:
         """Wait until that many requests have come."""
-        async with asyncio.timeout(10), self._another:
+        async with asyncio.timeout(20), self._another:
             await self._another.wait_for(lambda: len(self.requests) >= number)
 
 

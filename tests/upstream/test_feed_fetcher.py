@@ -34,7 +34,7 @@ async def served(clock: FakeClock) -> AsyncIterator[Web]:
 
 async def refused(served: Web, url: str = FEED, *, obey_robots: bool = False) -> UpstreamError:
     with pytest.raises(UpstreamError) as caught:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             await served.fetcher.get(url, MOST, obey_robots=obey_robots)
     return caught.value
 

@@ -41,7 +41,7 @@ async def replaying(
 
 
 async def ask(session: UpstreamSession, **question: object) -> Any:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         return (await session.post_json("/info", question, weight=20, decoder=ANY)).value
 
 

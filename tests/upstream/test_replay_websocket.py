@@ -26,7 +26,7 @@ class Socket:
         self.raw = socket
 
     async def text(self) -> str:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             return await self.raw.receive_str()
 
     async def frame(self) -> Any:
@@ -156,7 +156,7 @@ async def test_a_socket_silent_for_a_minute_is_closed(clock: FakeClock) -> None:
         await clock.advance(SILENCE_S - PUSH_S)
         assert await socket.say("ping") == {"channel": "pong"}
         await clock.advance(SILENCE_S)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             assert (await socket.raw.receive()).type is aiohttp.WSMsgType.CLOSE
 
 
@@ -167,7 +167,7 @@ async def test_when_the_replay_ends_its_sockets_are_closed(clock: FakeClock) -> 
             assert await Socket(raw).text() == GREETING
             closing = asyncio.create_task(raw.receive())
             await clock.settle()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             assert (await closing).type is aiohttp.WSMsgType.CLOSE
 
 

@@ -5,6 +5,7 @@ import gc
 import gzip
 import json
 import logging
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -18,12 +19,11 @@ from tests.upstream.conftest import DATE, OK, Ok, Venue, listening
 
 PING: dict[str, object] = {"type": "ping"}
 NAMES = msgspec.json.Decoder(list[str])
-WAIT_S = 10
+DEADLINE_S = 20
 
 
 async def ask(session: UpstreamSession, payload: object = PING, *, weight: int = 1) -> Fetched[Ok]:
-    async with asyncio.timeout(WAIT_S):
-        return await session.post_json("/info", payload, weight=weight, decoder=OK)
+    return await session.post_json("/info", payload, weight=weight, decoder=OK)
 
 
 async def failing(session: UpstreamSession, payload: object = PING) -> UpstreamError:
@@ -61,25 +61,40 @@ async def test_no_nul_comes_in_with_a_name(venue: Venue, name: str) -> None:
 
 
 @pytest.mark.promise("errors.upstream-timeout-null")
-async def test_a_hanging_upstream_is_given_up_at_the_deadline_and_not_asked_twice(venue: Venue) -> None:
+async def test_a_hanging_upstream_is_given_up_at_the_deadline_and_not_asked_twice(
+    venue: Venue, skip_time: Callable[[float], None]
+) -> None:
     venue.faults.next = faults.hang
-    async with venue.session(deadline_s=0.05) as session:
-        error = await failing(session)
-    assert (error.code, error.upstream_status, error.body) == ("UPSTREAM_UNREACHABLE", None, "no answer within 0.05 s")
+    async with venue.session(deadline_s=DEADLINE_S) as session:
+        asking = asyncio.create_task(failing(session))
+        await venue.faults.came(1)
+        skip_time(DEADLINE_S)
+        error = await asking
+    assert (error.code, error.upstream_status, error.body) == ("UPSTREAM_UNREACHABLE", None, "no answer within 20 s")
     assert len(venue.faults.requests) == 1
 
 
-async def test_an_upstream_that_is_late_five_times_is_left_alone(venue: Venue) -> None:
+async def test_an_upstream_that_is_late_five_times_is_left_alone(
+    venue: Venue, skip_time: Callable[[float], None]
+) -> None:
     venue.faults.next = faults.hang
-    async with venue.session(deadline_s=0.05) as session:
-        await asyncio.gather(*(failing(session, {"number": number}) for number in range(5)))
+    async with venue.session(deadline_s=DEADLINE_S) as session:
+        asking = [asyncio.create_task(failing(session, {"number": number})) for number in range(5)]
+        await venue.faults.came(5)
+        skip_time(DEADLINE_S)
+        await asyncio.gather(*asking)
         assert (await failing(session)).retry_after_s == 10
 
 
-async def test_a_dripping_upstream_is_given_up_at_the_deadline(venue: Venue) -> None:
+async def test_a_dripping_upstream_is_given_up_at_the_deadline(
+    venue: Venue, skip_time: Callable[[float], None]
+) -> None:
     venue.faults.next = faults.drip
-    async with venue.session(deadline_s=0.05) as session:
-        assert (await failing(session)).upstream_status is None
+    async with venue.session(deadline_s=DEADLINE_S) as session:
+        asking = asyncio.create_task(failing(session))
+        await venue.faults.came(1)
+        skip_time(DEADLINE_S)
+        assert (await asking).upstream_status is None
 
 
 async def test_a_reset_connection_is_tried_once_more(venue: Venue) -> None:
@@ -282,8 +297,7 @@ async def test_a_failure_that_nobody_waits_for_any_more_makes_no_noise(
         await asyncio.sleep(0)
         caller.cancel()
         await asyncio.gather(caller, return_exceptions=True)
-        async with asyncio.timeout(WAIT_S):
-            await asyncio.wait(session._flights.values())
+        await asyncio.wait(session._flights.values())
     del caller  # who knows of the flight
     gc.collect()  # it is when a task goes that its failure is complained of
     assert not [record for record in caplog.records if record.name == "asyncio"]

@@ -44,7 +44,7 @@ class Ear:
         self.frames.put_nowait(frame)
 
     async def next(self) -> Frame:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             return await self.frames.get()
 
 
@@ -56,7 +56,7 @@ class Server(msgspec.Struct):
     scripts: list[Script]
 
     async def heard(self) -> str:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             return await self.said.get()
 
 
@@ -102,7 +102,7 @@ async def heard_from(url: str, clock: FakeClock) -> AsyncIterator[tuple[Upstream
 
 async def rest(clock: FakeClock, seconds: float) -> None:
     """Wait until something sleeps for exactly that long, then let the time pass."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while not any(due == pytest.approx(clock.elapsed_s + seconds) for due, _, _ in clock._sleepers):  # noqa: ASYNC110 the fake clock has no event for it
             await asyncio.sleep(0)
     await clock.advance(seconds)

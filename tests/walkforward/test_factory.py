@@ -31,8 +31,6 @@ from tests.fakes.market import market_of
 from tests.upstream.conftest import FIXTURES
 from tests.walkforward.histories import hold_history
 
-PATIENCE_S = 60
-
 
 class Opened:
     def __init__(self, database: Database, clock: FakeClock) -> None:
@@ -56,12 +54,20 @@ def opened(database: Database, clock: FakeClock) -> Opened:
     return Opened(database, clock)
 
 
+async def advance_until(clock: FakeClock, event: asyncio.Event) -> None:
+    """Move the clock until something has happened; the store's threads work meanwhile."""
+    while not event.is_set():
+        await clock.advance(EVERY_S)
+        await asyncio.sleep(0.005)
+
+
 async def message(desk: WalkforwardService) -> str:
     told = (await desk.walkforward(WalkforwardQuery())).data
     assert isinstance(told, WalkforwardSignals)
     return told.meta.message or ""
 
 
+@pytest.mark.process
 async def test_once_there_are_coins_the_leader_walks_and_every_process_tells_it(
     opened: Opened, database: Database, clock: FakeClock
 ) -> None:
@@ -75,10 +81,9 @@ async def test_once_there_are_coins_the_leader_walks_and_every_process_tells_it(
         assert "No run has finished yet" in await message(leading)
         opened.known.set()
         await clock.settle()
-        async with asyncio.timeout(PATIENCE_S):
-            while await runs.newest("live") is None:
-                await clock.advance(EVERY_S)
-                await asyncio.sleep(0.01)
+        while await runs.newest("live") is None:
+            await clock.advance(EVERY_S)
+            await asyncio.sleep(0.01)
         assert "4 days are recorded" in await message(leading)
         assert "4 days are recorded" in await message(following)
     assert await database.read("SELECT count(*) FROM walkforward_runs") == [(1,)]
@@ -89,9 +94,11 @@ async def test_a_run_that_is_under_way_ends_when_the_room_closes(
 ) -> None:
     await hold_history(database, "live")
     went: list[str] = []
+    begun = asyncio.Event()
 
     async def endless(_job: WalkforwardJob, _heard: Callable[[int, int], None]) -> PackedRun:
         went.append("begun")
+        begun.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -101,10 +108,7 @@ async def test_a_run_that_is_under_way_ends_when_the_room_closes(
     monkeypatch.setattr(factory, "run_in_process", endless)
     opened.known.set()
     async with opened.open():
-        async with asyncio.timeout(PATIENCE_S):
-            while not went:
-                await clock.advance(EVERY_S)
-                await asyncio.sleep(0.005)
+        await advance_until(clock, begun)
         assert went == ["begun"]
     assert went == ["begun", "ended"]
 
@@ -133,10 +137,7 @@ async def test_the_first_run_waits_until_alerts_momentum_and_series_are_there(
         await clock.advance(QUIET_S * 2)
         assert not begun.is_set()
         summed.set()
-        async with asyncio.timeout(PATIENCE_S):
-            while not begun.is_set():
-                await clock.advance(EVERY_S)
-                await asyncio.sleep(0.005)
+        await advance_until(clock, begun)
 
 
 @pytest.mark.promise("start.walkforward")
@@ -149,10 +150,8 @@ async def test_a_walk_forward_on_recorded_history_is_begun_at_once_and_not_after
     concluded = DocumentStore(database).document(DAILY_REPORT, DailyReport)
     opened.market = replace(opened.market, is_recorded=True, daily_report=concluded)
     began_ms = clock.now_ms()
-    async with opened.open(), asyncio.timeout(PATIENCE_S):
-        while not begun.is_set():
-            await clock.settle()
-            await asyncio.sleep(0.005)
+    async with opened.open():
+        await begun.wait()
     assert clock.now_ms() == began_ms
 
 

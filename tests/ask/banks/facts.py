@@ -21,6 +21,14 @@ _BARS: Final = (
 )
 
 
+_DT: Final = SimpleNamespace(
+    timedelta=dt.timedelta,
+    date=SimpleNamespace(fromisoformat=dt.date.fromisoformat),
+    datetime=SimpleNamespace(fromisoformat=dt.datetime.fromisoformat),
+)
+"""What expressions use of `datetime`: nothing that reads the clock."""
+
+
 class Facts:
     """Evaluates the expressions of a bank.
 
@@ -43,7 +51,7 @@ class Facts:
             "CATEGORIES": [*CATEGORIES.values(), "Stablecoins"],
             "TODAY": day(at_ms),
         }
-        self._names |= {"day": day, "mean": mean, "top": top, "dt": dt, "time": _Time(at_ms)}
+        self._names |= {"day": day, "mean": mean, "top": top, "iso": iso, "dt": _DT, "now_ms": at_ms}
         self.coins = self._names["coins"] = self._rows()
         self.evaluate = cache(self._evaluate)
 
@@ -151,16 +159,6 @@ class Facts:
             regime=regime,
             categories=members.get(symbol, []),
         )
-
-
-class _Time:
-    """What expressions call of the module `time`."""
-
-    def __init__(self, at_ms: int) -> None:
-        self._at_ms = at_ms
-
-    def time(self) -> float:
-        return self._at_ms / 1000
 
 
 def _row(value: Any) -> Any:

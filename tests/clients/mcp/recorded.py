@@ -90,6 +90,11 @@ def load(name: str) -> Any:
     return json.loads((ANSWERS / f"{name}.json").read_bytes())
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # with 5, the kernel drops some of many connections at once, and they come a second later
+
+
 @contextmanager
 def recorded() -> Iterator[Recorded]:
     """Serve while the test runs."""
@@ -119,8 +124,7 @@ def recorded() -> Iterator[Recorded]:
         def log_message(self, *_: object) -> None:
             """Nothing to see."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     told.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
