@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.charmap import intervals_from_codec
 
 from service.clock import SystemClock
 from service.settings import Settings
@@ -36,6 +37,7 @@ _started: Final[list[str]] = []
 def pytest_configure() -> None:
     """Note the start of every process, for `pytest_runtest_call`."""
     platform.processor()  # the standard library starts `uname` once
+    intervals_from_codec("utf-8")  # a table that Hypothesis builds once, in a second or, on a busy machine, in many
     sys.addaudithook(_note_start)
 
 
@@ -59,14 +61,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forget what imports have started."""
+    _started.clear()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that has started a process and has none of the markers of those that may."""
     result = yield
-    started = [*_started]
-    _started.clear()
-    if started and not any(map(item.get_closest_marker, MAY_START_PROCESSES)):
-        pytest.fail(f"it starts a process, so it needs the marker `process`: {started[0]}")
+    if _started and not any(map(item.get_closest_marker, MAY_START_PROCESSES)):
+        pytest.fail(f"it starts a process, so it needs the marker `process`: {_started[0]}")
     return result
 
 

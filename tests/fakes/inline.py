@@ -78,8 +78,9 @@ def run_inline() -> None:
     """Begin, for this process."""
     patch.object(database, "Writer", InlineWriter).start()
     patch.object(database, "SqliteDatabase", InlineDatabase).start()
-    for loops in (BaseEventLoop, uvloop.Loop):
-        loops.run_in_executor = _inlined(loops.run_in_executor)  # type: ignore[method-assign]
+    kinds: tuple[Any, ...] = (BaseEventLoop, uvloop.Loop)
+    for loops in kinds:
+        loops.run_in_executor = _inlined(loops.run_in_executor)
 
 
 @contextmanager

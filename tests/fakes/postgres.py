@@ -26,6 +26,7 @@ from service.storage.database import Database, open_database
 from service.storage.postgres.database import open_postgres
 from service.storage.postgres.opening import prepare
 from tests.fakes.clock import FakeClock
+from tests.fakes.inline import real_threads
 
 T = TypeVar("T")
 
@@ -275,7 +276,7 @@ async def open_either(kind: Kind, path: Path, clock: Clock) -> AsyncIterator[Dat
         async with open_database(path, clock) as file:
             yield file
         return
-    with postgres_dsn() as address:
+    with real_threads(), postgres_dsn() as address:
         async with open_postgres(Secret(address), path, clock) as server:
             yield server
 
