@@ -37,7 +37,6 @@ _started: Final[list[str]] = []
 def pytest_configure() -> None:
     """Note the start of every process, for `pytest_runtest_call`."""
     platform.processor()  # the standard library starts `uname` once
-    intervals_from_codec("utf-8")  # a table that Hypothesis builds once, in a second or, on a busy machine, in many
     sys.addaudithook(_note_start)
 
 
@@ -56,7 +55,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector leave alone what stays to the end: tests are many, and it would look at each anew."""
+    """Build Hypothesis's table of characters, and let the garbage collector leave alone what stays to the end.
+
+    The table takes a second, and on a busy machine many, of the first test that draws text.
+    """
+    intervals_from_codec("utf-8")
     gc.collect()
     gc.freeze()
 
