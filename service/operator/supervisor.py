@@ -77,6 +77,7 @@ class Supervisor:
                 self._stopping.set()
             if self._stopping.is_set():
                 return
+            listens.set()  # it has died, not refused: the others are tried
             steady = self._clock.monotonic() - started_s > _STEADY_S
             pause_s = _FIRST_PAUSE_S if steady else min(pause_s * 2, _LONGEST_PAUSE_S)
             _log.error(
@@ -98,8 +99,8 @@ class Supervisor:
         if self._stopping.is_set():
             _signal(process, signal.SIGTERM)
         try:
-            await _read_line(process)
-            listens.set()
+            if await _read_line(process):
+                listens.set()
             return await process.wait()
         finally:
             del self._workers[number]
@@ -120,10 +121,10 @@ class Supervisor:
             _signal(process, signal.SIGKILL)
 
 
-async def _read_line(process: asyncio.subprocess.Process) -> None:
-    """Wait for a worker's line, or its end."""
+async def _read_line(process: asyncio.subprocess.Process) -> bytes:
+    """Wait for a worker's line; empty if it ends without one."""
     assert process.stdout is not None  # noqa: S101 - it was asked for as a pipe
-    await process.stdout.readline()
+    return await process.stdout.readline()
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
