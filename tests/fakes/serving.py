@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -153,13 +152,6 @@ class Serving:
         """Ask it to stop and wait for its end."""
         self.process.send_signal(number)
         return self.process.wait(PATIENCE_S)
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_until(true: Callable[[], bool], within_s: float = PATIENCE_S) -> None:

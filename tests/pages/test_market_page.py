@@ -253,6 +253,7 @@ async def test_recorded_data_is_never_taken_for_the_market_of_today() -> None:
     assert said not in await Stage(source="live").text("/")
 
 
+@pytest.mark.usefixtures("real_threads")
 async def test_it_is_written_where_nobody_else_is_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     wrote, write = list[threading.Thread](), Templates.page
 

@@ -70,6 +70,7 @@ async def test_nothing_is_written_while_nothing_is_due(room: Room) -> None:
     assert room.drawer.current is before
 
 
+@pytest.mark.usefixtures("real_threads")
 async def test_what_texts_are_searched_for_is_laid_out_beside_the_event_loop(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
