@@ -185,7 +185,7 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
         world.origin = "tomorrow"
         listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="50.0")
         await clock.advance(QUOTES_EVERY_S)
-        await until(lambda: desk.view()["SOL"].price is None)
+        await until(lambda: desk.view()["SOL"].price in {None, 50.0})
         async with asyncio.timeout(60):
             while desk.view()["SOL"].price != 50.0:  # bars confirm it as soon as they are there
                 await clock.advance(1)

@@ -117,7 +117,7 @@ async def test_bars_that_fail_leave_the_trends_of_the_last_day_until_they_come(h
     house.fail(BARS, FAULTS[fault])
     house.clock.set_wall((TODAY + 1) * DAY_MS + 10 * SECOND_MS)
     asked = len(house.venue.asked_bars())
-    await house.pass_time(20, lambda: len(house.venue.asked_bars()) > asked)
+    await house.pass_time(120, lambda: len(house.venue.asked_bars()) > asked)
     through_ms = (TODAY + 1) * DAY_MS
     await house.pass_time(120, lambda: (house.market.coins.state.quotes_ms or 0) > through_ms)
     current = said(house.market.coins, "SOL")

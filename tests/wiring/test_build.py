@@ -54,7 +54,7 @@ def test_what_was_asked_of_strangers_is_counted_beside_the_venues() -> None:
     assert (calls.values, failures.values, weight.values) == ({("feeds",): 7}, {("feeds",): 2}, {})
 
 
-@pytest.mark.slow
+@pytest.mark.process
 async def test_rooms_are_opened_and_closed_without_leaving_a_task_behind(tmp_path: Path) -> None:
     clock: Clock = SystemClock()
     settings = Settings(source="fixtures", data_dir=tmp_path, port=1)

@@ -52,7 +52,7 @@ async def every_tool_answers(client: Client) -> None:
     assert {tool.name for tool in listed} == {call.tool for call in CALLS}
 
 
-@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.promise("clients.both", "clients.settings")
 async def test_every_tool_answers_over_standard_input_and_output_where_nothing_else_is_written(
     service: Recorded, tmp_path: Path
