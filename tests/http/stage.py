@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -176,11 +176,12 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
     async with (
         open_database(folder / "verdict.db", clock) as db,
         open_meter(db, clock) as meter,
-        facilitated(facilitator),
-        factory.open_payments(
-            chosen, db, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
-        ) as payments,
+        AsyncExitStack() as opened,
     ):
+        async with facilitated(facilitator):  # not longer: stages that are closed in another order would leave it
+            payments = await opened.enter_async_context(
+                factory.open_payments(chosen, db, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid)
+            )
         secrets = open_secrets(folder)
         access = await open_access(chosen, secrets, db, clock)
         desk = Desk(clock)

@@ -128,6 +128,15 @@ def test_a_stale_source_counts_half_and_lowers_confidence() -> None:
     )
 
 
+def test_with_less_than_six_tenths_of_the_evidence_confidence_is_two_levels_lower() -> None:
+    stale = {f"sources__{source}": "stale" for source in ("risk", "regime", "funding", "sentiment")}
+    verdict = decide(known(**stale))
+    assert (verdict.confidence_basis.coverage, verdict.confidence_basis.agreement) == (0.5, 1.0)
+    assert verdict.confidence == "low"
+    del stale["sources__risk"]
+    assert (decide(known(**stale)).confidence_basis.coverage, decide(known(**stale)).confidence) == (0.6875, "medium")
+
+
 def test_where_nothing_points_anywhere_nothing_disagrees() -> None:
     verdict = decide(
         known(risk__trend_daily="HODL", risk__trend_weekly="HODL", regime__market="neutral", regime__coin="neutral")
