@@ -130,10 +130,9 @@ def test_a_stale_source_counts_half_and_lowers_confidence() -> None:
 
 def test_with_less_than_six_tenths_of_the_evidence_confidence_is_two_levels_lower() -> None:
     stale = {f"sources__{source}": "stale" for source in ("risk", "regime", "funding", "sentiment")}
-    verdict = decide(known(**stale))
-    assert (verdict.confidence_basis.coverage, verdict.confidence_basis.agreement) == (0.5, 1.0)
-    assert verdict.confidence == "low"
-    del stale["sources__risk"]
+    all_stale = decide(known(**stale, risk__stale_fields=["trend_daily", "trend_weekly"])).confidence_basis
+    assert (all_stale.coverage, all_stale.agreement) == (0.5, 1.0)
+    assert decide(known(**stale, risk__stale_fields=["trend_daily", "trend_weekly"])).confidence == "low"
     assert (decide(known(**stale)).confidence_basis.coverage, decide(known(**stale)).confidence) == (0.6875, "medium")
 
 
