@@ -20,7 +20,8 @@ APART := chain or browser or soak
 SYSTEM := process or wall or machine
 FAST := not ($(APART) or $(SYSTEM) or slow or recorded)
 # Rules that decide about quota, money and verdicts, without I/O. Every branch of them is tested.
-PURE := service/access/quota.py,service/payments/checks.py,service/verdict/decide.py,service/verdict/tables.py
+PURE := access/quota payments/checks payments/decode units verdict/decide verdict/grading verdict/outcomes verdict/rules* \
+	verdict/scorecard verdict/tables
 CLIENTS := tests/chain/clients
 BROWSER := tests/browser
 WORKERS ?= 2
@@ -55,7 +56,7 @@ coverage: $(VENV)/dev $(BIN)/verdict ## run the tests of `make test` with covera
 	@$(COVERAGE) combine --quiet
 	@$(COVERAGE) html --quiet
 	@$(COVERAGE) report
-	@$(COVERAGE) report --include '$(PURE)' --fail-under 100
+	@$(COVERAGE) report --include "$$(printf 'service/%s.py,' $(PURE))" --fail-under 100
 
 slow: $(VENV)/dev $(BIN)/verdict ## slow tests and tests on the recordings, in parallel
 	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '(slow or recorded) and not ($(APART) or $(SYSTEM))'
