@@ -41,13 +41,13 @@ live-check: VERDICT_SOURCE := live
 live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit code 1 if a route lacks one
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service doctor --upstreams
 
-test: $(VENV)/dev $(BIN)/verdict ## every test in one process of its own time: at most four minutes on two cores
+test: $(VENV)/dev $(BIN)/verdict ## the fast tests, without processes and real time: at most four minutes on two cores
 	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)'
 
 gate: $(VENV)/dev $(BIN)/verdict ## the system tests that run before each landing: processes, kills, ledgers, documentation
 	@$(PYTEST) -m gate
 
-check: tools-present lint coverage slow system docs chain browser dates ## everything, for releases: about two hours
+check: tools-present lint coverage slow system docs chain browser dates ## everything, for releases; names a tool that is missing
 	@$(MAKE) --no-print-directory soak SOAK=short
 
 coverage: $(VENV)/dev $(BIN)/verdict ## run the tests of `make test` with coverage and write it as pages in htmlcov/
@@ -67,8 +67,8 @@ system: $(VENV)/dev $(BIN)/verdict ## tests of processes, of real time and of th
 dates: $(VENV)/dev $(BIN)/verdict ## the tests of `make test` on other days: in 40 days, a leap day, midnight, first of a month
 	@for at in '+40d' '@2028-02-29 12:00:00' '@2027-01-15 23:59:30' '@2027-03-01 00:00:05'; do \
 		echo "The clock begins at $$at (UTC)."; \
-		TZ=UTC FAKETIME_DONT_FAKE_MONOTONIC=1 faketime -m -f "$$at" $(PYTEST) -n $(WORKERS) --dist loadfile \
-			-m '$(FAST)' || exit 1; done
+		TZ=UTC FAKETIME_DISABLE_SHM=1 FAKETIME_DONT_FAKE_MONOTONIC=1 faketime -m -f "$$at" \
+			$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)' || exit 1; done
 
 # Elsewhere a test whose tool is missing is skipped. Here that would hide it.
 tools-present:
