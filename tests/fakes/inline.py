@@ -21,8 +21,14 @@ from service.storage.database import SqliteDatabase, unavailable_when_failing
 from service.storage.engine import Parameters
 from service.storage.writer import Answer, Work, Writer, _answer
 
-_THREADED: Final = ("service.clients", "service.operator", "service.wiring", "service.http")
-"""Packages whose threads wait for something outside: a socket, a process, a person."""
+_THREADED: Final = (
+    "service.clients",
+    "service.http",
+    "service.operator",
+    "service.storage.postgres",
+    "service.wiring",
+)
+"""Packages whose threads wait for something outside: a server, a process, a person."""
 
 
 class InlineWriter(Writer):

@@ -26,7 +26,6 @@ from service.storage.database import Database, open_database
 from service.storage.postgres.database import open_postgres
 from service.storage.postgres.opening import prepare
 from tests.fakes.clock import FakeClock
-from tests.fakes.inline import real_threads
 
 T = TypeVar("T")
 
@@ -276,7 +275,7 @@ async def open_either(kind: Kind, path: Path, clock: Clock) -> AsyncIterator[Dat
         async with open_database(path, clock) as file:
             yield file
         return
-    with real_threads(), postgres_dsn() as address:
+    with postgres_dsn() as address:
         async with open_postgres(Secret(address), path, clock) as server:
             yield server
 

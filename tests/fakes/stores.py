@@ -12,7 +12,6 @@ from service.clock import Clock
 from service.settings import Secret
 from service.storage import database
 from service.storage.database import Database
-from tests.fakes.inline import real_threads
 
 _FOLDER: Final = "tmp_path"
 _TEST: Final = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
@@ -63,7 +62,6 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
     kind = getattr(request, "param", "sqlite")
     with ExitStack() as stack:
         if kind == "postgres":
-            stack.enter_context(real_threads())
             _servers.append(_Server(stack))
             stack.callback(_servers.pop)
         yield kind
