@@ -25,7 +25,7 @@ from service.storage.store import open_snapshot
 from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Verdict
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("real_threads")]  # a thread waits for the loop
 
 CALLS = 3
 EPISODE = (
