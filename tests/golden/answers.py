@@ -1,0 +1,193 @@
+"""Recorded answers: their files, what in them is of the moment, and the difference between two recordings."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import ndiff
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+FOLDER: Final = Path(__file__).resolve().parent / "answers"
+
+_TITLE: Final = "=== "
+_SHOWN_FIELDS: Final = 12
+"""Fields of a route whose difference is shown; the rest is counted."""
+
+OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
+    (re.compile(r"\r\n"), "\n"),
+    (re.compile(r"(?m)^date: .*$"), "date: <date>"),
+    (re.compile(r"(?m)^x-request-id: \S+$"), "x-request-id: <request-id>"),
+    (re.compile(r"(?m)^content-length: \d+$"), "content-length: <length>"),
+    (re.compile(r"\b[0-9a-f]{10}[0-9a-f]{7}\b(?=[\"'. )]|$)"), "<request-id>"),
+    (re.compile(r"verdict_sk_[0-9A-Za-z]{12,}"), "<key>"),
+    (re.compile(r"verdict_sk_[0-9A-Za-z]{8}\b"), "<key prefix>"),
+    (re.compile(r"\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*"), "<session>"),
+    (re.compile(r"(\"(?:next_)?cursor\": ?\")[0-9A-Za-z_-]{16,}(?=\")"), r"\g<1><cursor>"),
+    (re.compile(r"(\"nonce\": ?\")[0-9A-Za-z]{16,}(?=\")"), r"\g<1><nonce>"),
+    (re.compile(r"(\"receiptSigner\": ?\")0x[0-9A-Fa-f]{40}(?=\")"), r"\g<1><signer>"),
+    (re.compile(r"http://127\.0\.0\.1:\d+"), "http://127.0.0.1:8402"),
+)
+"""What differs between two runs of the same service, and what stands for it: ids, secrets, addresses, real time."""
+
+
+class Answer(NamedTuple):
+    """One answer: who asked what, and what was said, as text."""
+
+    title: str
+    text: str
+
+
+def normalised(text: str, known: Mapping[str, str] | None = None) -> str:
+    """Replace what is of the moment.
+
+    Args:
+        text: What was said.
+        known: More texts of this run, and what stands for each.
+    """
+    for value, name in (known or {}).items():
+        text = text.replace(value, name)
+    for pattern, name in OF_THE_MOMENT:
+        text = pattern.sub(name, text)
+    return text
+
+
+def written(answers: Sequence[Answer]) -> str:
+    """The text of a file. Titles must differ.
+
+    Raises:
+        ValueError: If two answers have one title.
+    """
+    titles = [answer.title for answer in answers]
+    twice = {title for title in titles if titles.count(title) > 1}
+    if twice:
+        raise ValueError(f"recorded twice: {', '.join(sorted(twice))}")
+    return "".join(f"{_TITLE}{answer.title}\n{answer.text.rstrip()}\n\n" for answer in answers)
+
+
+def parsed(text: str) -> dict[str, str]:
+    """Title → text of a file's answers."""
+    blocks = re.split(rf"(?m)^{_TITLE}", text)[1:]
+    return {title: rest.rstrip("\n") for title, _, rest in (block.partition("\n") for block in blocks)}
+
+
+def path_of(name: str) -> Path:
+    """The file of one recording."""
+    return FOLDER / f"{name}.txt"
+
+
+def recorded(name: str) -> str:
+    """What a file holds; empty where there is none yet."""
+    path = path_of(name)
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+def expect_as_recorded(made: Mapping[str, Sequence[Answer]]) -> None:
+    """Compare what was said with what is recorded, byte by byte.
+
+    Raises:
+        AssertionError: If it differs; the message says where, by route and field.
+    """
+    for name, answers in made.items():
+        before, after = recorded(name), written(answers)
+        assert before == after, f"{name} differs (`make golden` records it anew):\n{difference(before, after)}"
+
+
+class Change(NamedTuple):
+    """One difference: of which route, which field, in which answer, and both values."""
+
+    route: str
+    field: str
+    title: str
+    before: str
+    after: str
+
+
+def difference(before: str, after: str) -> str:
+    """Describe how one recording differs from another, by route and field; empty where they are equal."""
+    groups: dict[str, dict[str, list[Change]]] = {}
+    for change in _changes(parsed(before), parsed(after)):
+        groups.setdefault(change.route, {}).setdefault(change.field, []).append(change)
+    lines = []
+    for route, fields in groups.items():
+        answers = {change.title for changes in fields.values() for change in changes}
+        lines.append(f"{route} ({len(answers)} {'answer' if len(answers) == 1 else 'answers'})")
+        for field, changes in list(fields.items())[:_SHOWN_FIELDS]:
+            first = changes[0]
+            more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
+            lines.append(f"  {field}: {_short(first.before)} -> {_short(first.after)} in {_short(first.title)}{more}")
+        if len(fields) > _SHOWN_FIELDS:
+            lines.append(f"  and {len(fields) - _SHOWN_FIELDS} more fields")
+    return "\n".join(lines)
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Change]:
+    for title in {**before, **after}:
+        old, new = before.get(title), after.get(title)
+        route = _route(title)
+        if old is None or new is None:
+            yield Change(route, "answer", title, *("there" if each else "none" for each in (old, new)))
+        elif old != new:
+            for field, *values in _of_answer(old, new):
+                yield Change(route, field, title, *values)
+
+
+def _route(title: str) -> str:
+    """A title without what differs among the answers of a route: query, caller, values of the path."""
+    target = title.partition(" · ")[0].partition("?")[0]
+    words = target.split("/")
+    return "/".join(words[:5]) if len(words) > 5 else target
+
+
+def _of_answer(old: str, new: str) -> Iterator[tuple[str, str, str]]:
+    (old_head, _, old_body), (new_head, _, new_body) = old.partition("\n\n"), new.partition("\n\n")
+    yield from _of_lines("head", old_head, new_head)
+    if old_body != new_body:
+        pairs = [*zip_longest(old_body.splitlines(), new_body.splitlines())]
+        decoded = [(_json(one), _json(other)) for one, other in pairs]
+        if all(None not in pair for pair in decoded):
+            for one, other in decoded:
+                yield from _of_values("", one, other)
+            if all(one == other for one, other in decoded):
+                yield "bytes", old_body, new_body
+        else:
+            yield from _of_lines("text", old_body, new_body)
+
+
+def _json(line: str | None) -> Any:
+    try:
+        return None if line is None else json.loads(line)
+    except ValueError:
+        return None
+
+
+def _of_lines(field: str, old: str, new: str) -> Iterator[tuple[str, str, str]]:
+    if old == new:
+        return
+    lines = [line for line in ndiff(old.splitlines(), new.splitlines()) if line[:1] in "+-"]
+    gone, come = ([line[2:] for line in lines if line[0] == sign] for sign in "-+")
+    for one, other in zip_longest(gone, come, fillvalue="nothing"):
+        yield field, one, other
+
+
+def _of_values(path: str, old: Any, new: Any) -> Iterator[tuple[str, str, str]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in {**old, **new}:
+            inner = f"{path}.{name}" if path else name
+            if name in old and name in new:
+                yield from _of_values(inner, old[name], new[name])
+            else:
+                yield inner, _shown(old, name), _shown(new, name)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for one, other in zip(old, new, strict=True):
+            yield from _of_values(f"{path}[]", one, other)
+    elif old != new or type(old) is not type(new):
+        yield path, json.dumps(old), json.dumps(new)
+
+
+def _shown(fields: Mapping[str, Any], name: str) -> str:
+    return json.dumps(fields[name]) if name in fields else "nothing"
+
+
+def _short(text: str, length: int = 90) -> str:
+    return text if len(text) <= length else f"{text[:length]}..."
