@@ -94,8 +94,8 @@ class HandClock:
     async def settle(self) -> None:
         """Wait until nothing is under way but what waits for time."""
         self._selector.calm = 0
-        while self._selector.calm < _CALM:
-            await asyncio.sleep(0.001)  # noqa: ASYNC110 - the selector tells, not an event
+        while self._selector.calm < _CALM:  # noqa: ASYNC110 - the selector tells, not an event
+            await asyncio.sleep(0.001)
 
     def _wake(self) -> None:
         while self._sleepers and self._sleepers[0][0] <= self._elapsed_s:

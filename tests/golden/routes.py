@@ -76,6 +76,7 @@ _FREE: Final[Sequence[tuple[str, str, str]]] = (
 )
 """Routes that cost nothing or take a body: method, target, body."""
 
+_PAGES_READ: Final = 4
 _DOCUMENTS: Final = ("/openapi.json", "/llms.txt", "/.well-known/x402", "/robots.txt", "/healthz", "/readyz")
 _PAGES: Final = (
     "/",
