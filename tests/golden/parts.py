@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.golden.accounts import record_accounts
 from tests.golden.answers import Answer
 from tests.golden.questions import record_questions
 from tests.golden.routes import record_routes
@@ -11,4 +12,4 @@ from tests.golden.routes import record_routes
 Part = Callable[[Path], Mapping[str, Sequence[Answer]]]
 """Records a part in an empty folder: name of the file → its answers."""
 
-PARTS: Final[Mapping[str, Part]] = {"routes": record_routes, "questions": record_questions}
+PARTS: Final[Mapping[str, Part]] = {"routes": record_routes, "questions": record_questions, "accounts": record_accounts}

@@ -17,15 +17,22 @@ from starlette.types import ASGIApp
 from service.__main__ import run as run_command
 from service.http.fast_path import FastPath
 from service.settings import Settings
+from service.upstream.replay import recording
 from service.walkforward import factory as walkforward
 from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
+from service.wiring import clocks
 from service.wiring.build import build
 from service.wiring.server import Server, configure
+from tests.fakes.handful import cut
 from tests.golden.idle import HandClock
 
 ADDRESS: Final = "http://127.0.0.1:8402"
 """What the service takes for its address; it listens on a free port."""
+
+
+_ROWS_OF_DAYS: Final = 500
+"""Hours of a coin that the replay keeps unpacked: as a clock moves through days, the same hours are asked for often."""
 
 
 class Output(NamedTuple):
@@ -58,8 +65,9 @@ class Running(NamedTuple):
         return await asyncio.to_thread(_typed, words, {"COLUMNS": "80", **environment}, stdin)
 
     async def operate(self, *words: str) -> Output:
-        """Run an operator's command on the data folder of the service."""
-        return await self.command(*words, **self.environment)
+        """Run an operator's command on the data folder of the service, at its time."""
+        with patch.object(clocks, "FrozenClock", lambda _at_ms: self.clock):
+            return await self.command(*words, **self.environment)
 
     async def key(self, name: str, tier: str = "free") -> str:
         """Make an API key as the operator does."""
@@ -109,6 +117,7 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
     checked = Settings.from_environ(environment)
     with (
         patch.object(walkforward, "run_in_process", _walk if walks else _stay),
+        patch.dict(recording._ROWS_KEPT_UNPACKED, {recording.HOURLY: _ROWS_OF_DAYS}),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         async with build(checked, clock) as built:
@@ -121,3 +130,8 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
                 built.streams.stop()
                 server.stop()
                 await serving
+
+
+def few_coins(folder: Path) -> Path:
+    """Cut the recording to a handful of coins and assets, in a new folder."""
+    return cut(folder)
