@@ -8,8 +8,14 @@ from tests.golden.accounts import record_accounts
 from tests.golden.answers import Answer
 from tests.golden.questions import record_questions
 from tests.golden.routes import record_routes
+from tests.golden.walkforward import record_walkforward
 
 Part = Callable[[Path], Mapping[str, Sequence[Answer]]]
 """Records a part in an empty folder: name of the file → its answers."""
 
-PARTS: Final[Mapping[str, Part]] = {"routes": record_routes, "questions": record_questions, "accounts": record_accounts}
+PARTS: Final[Mapping[str, Part]] = {
+    "routes": record_routes,
+    "questions": record_questions,
+    "accounts": record_accounts,
+    "walkforward": record_walkforward,
+}

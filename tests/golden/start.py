@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -24,7 +24,7 @@ from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
 from service.wiring import clocks
 from service.wiring.build import build
 from service.wiring.server import Server, configure
-from tests.fakes.handful import cut
+from tests.fakes.handful import COINS, cut
 from tests.golden.idle import HandClock
 
 ADDRESS: Final = "http://127.0.0.1:8402"
@@ -92,11 +92,6 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
-async def _walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
-    """Run a walk-forward in this process: a test may not start another."""
-    return run_job(job, report)
-
-
 async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
     return NothingToWalk("not in this test")
 
@@ -115,8 +110,14 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
     chosen = {"data_dir": str(data_dir), "source": "fixtures", "replay": "frozen", "port": "8402"}
     environment = {f"VERDICT_{name.upper()}": value for name, value in {**chosen, **unlimited, **settings}.items()}
     checked = Settings.from_environ(environment)
+
+    async def walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
+        """Run a walk-forward in this process, since a test may not start another; it holds up the loop for seconds."""
+        await clock.settle()
+        return run_job(job, report)
+
     with (
-        patch.object(walkforward, "run_in_process", _walk if walks else _stay),
+        patch.object(walkforward, "run_in_process", walk if walks else _stay),
         patch.dict(recording._ROWS_KEPT_UNPACKED, {recording.HOURLY: _ROWS_OF_DAYS}),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
@@ -132,6 +133,6 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
                 await serving
 
 
-def few_coins(folder: Path) -> Path:
+def few_coins(folder: Path, coins: Collection[str] = COINS) -> Path:
     """Cut the recording to a handful of coins and assets, in a new folder."""
-    return cut(folder)
+    return cut(folder, coins)
