@@ -19,8 +19,11 @@ from service.http.fast_path import FastPath
 from service.settings import Settings
 from service.upstream.replay import recording
 from service.walkforward import factory as walkforward
+from service.walkforward import worker
+from service.walkforward.parameters import CoinHistoryInput
 from service.walkforward.records import PackedRun
-from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
+from service.walkforward.worker import NothingToWalk, WalkforwardJob
+from service.walkforward.worker import _histories as _all_days
 from service.wiring import clocks
 from service.wiring.build import build
 from service.wiring.server import Server, configure
@@ -30,6 +33,9 @@ from tests.golden.idle import HandClock
 ADDRESS: Final = "http://127.0.0.1:8402"
 """What the service takes for its address; it listens on a free port."""
 
+
+_WALKED_DAYS: Final = 850
+"""A year to train on, and five folds of a quarter."""
 
 _ROWS_OF_DAYS: Final = 500
 """Hours of a coin that the replay keeps unpacked: as a clock moves through days, the same hours are asked for often."""
@@ -92,6 +98,19 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
+def _last_days(job: WalkforwardJob) -> list[CoinHistoryInput]:
+    """Read less of the past: the time of a run grows with the square of its days."""
+    first = job.until_ms // 86_400_000 - _WALKED_DAYS
+    return [
+        CoinHistoryInput(
+            each.coin,
+            [bar for bar in each.bars if bar[0] >= first],
+            [payment for payment in each.funding if payment[0] >= first],
+        )
+        for each in _all_days(job)
+    ]
+
+
 async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
     return NothingToWalk("not in this test")
 
@@ -114,7 +133,8 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
     async def walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
         """Run a walk-forward in this process, since a test may not start another; it holds up the loop for seconds."""
         await clock.settle()
-        return run_job(job, report)
+        with patch.object(worker, "_histories", _last_days):
+            return worker.run_job(job, report)
 
     with (
         patch.object(walkforward, "run_in_process", walk if walks else _stay),
