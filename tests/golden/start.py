@@ -6,15 +6,21 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
 from starlette.types import ASGIApp
 
+from service.__main__ import SECTIONS
 from service.__main__ import run as run_command
+from service.clients.mcp.calls import ToolCaller
+from service.clients.mcp.gateway import Gateway
+from service.clients.mcp.server import make_server
+from service.clients.mcp.tool_results import DEFAULT_BYTES
+from service.clock import SystemClock
 from service.http.fast_path import FastPath
 from service.settings import Settings
 from service.walkforward import factory as walkforward
@@ -26,6 +32,10 @@ from tests.golden.idle import HandClock
 
 ADDRESS: Final = "http://127.0.0.1:8402"
 """What the service takes for its address; it listens on a free port."""
+
+
+COMMANDS: Final = tuple(command.words for _, commands in SECTIONS for command in commands)
+"""Words of every command: `coin risk`."""
 
 
 class Output(NamedTuple):
@@ -54,8 +64,18 @@ class Running(NamedTuple):
     environment: Mapping[str, str]
 
     async def command(self, *words: str, stdin: str = "", **environment: str) -> Output:
-        """Run `verdict WORDS` beside the service, in an environment of its own, 80 columns wide."""
-        return await asyncio.to_thread(_typed, words, {"COLUMNS": "80", **environment}, stdin)
+        """Run `verdict WORDS` beside the service, at its time, in an environment of its own, 80 columns wide."""
+        return await self._run(words, environment, stdin, io.TextIOWrapper)
+
+    async def at_terminal(self, *words: str, stdin: str = "", **environment: str) -> Output:
+        """Run `verdict WORDS` as `command` does, with a terminal to write to."""
+        return await self._run(words, environment, stdin, _Terminal)
+
+    async def _run(
+        self, words: tuple[str, ...], environment: Mapping[str, str], stdin: str, stream: type[io.TextIOWrapper]
+    ) -> Output:
+        with patch.object(SystemClock, "now_ms", lambda _: self.clock.now_ms()):
+            return await asyncio.to_thread(_typed, words, {"COLUMNS": "80", **environment}, stdin, stream)
 
     async def operate(self, *words: str) -> Output:
         """Run an operator's command on the data folder of the service."""
@@ -67,8 +87,15 @@ class Running(NamedTuple):
         return str(json.loads(made.out)["key"])
 
 
-def _typed(words: tuple[str, ...], environment: Mapping[str, str], stdin: str) -> Output:
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def _typed(
+    words: tuple[str, ...], environment: Mapping[str, str], stdin: str, stream: type[io.TextIOWrapper]
+) -> Output:
+    out, err = (stream(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with (
         patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")),
         patch.object(sys, "stdout", out),
@@ -91,6 +118,14 @@ async def _walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> Pack
 
 async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
     return NothingToWalk("not in this test")
+
+
+@contextmanager
+def tool_server(running: Running, token: str | None) -> Iterator[Any]:
+    """A server of the Model Context Protocol that asks the service with a token, as `verdict mcp` does."""
+    with closing(Gateway(f"http://127.0.0.1:{running.port}", lambda _headers: token)) as gateway:
+        caller = ToolCaller(gateway, DEFAULT_BYTES, over_http=False)
+        yield make_server(caller, DEFAULT_BYTES, over_http=False)
 
 
 @asynccontextmanager
