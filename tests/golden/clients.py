@@ -14,7 +14,7 @@ def record_clients(folder: Path) -> Mapping[str, Sequence[Answer]]:
     """Record commands and tool calls, on the whole recording at its last instant."""
 
     async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
-        async with service(folder / "data", clock) as running:
+        async with service(folder / "data", clock, knows_port=True) as running:
             await clock.advance(60)
             return {
                 "commands": await answers_of_commands(running, folder),

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,7 +12,10 @@ from tests.golden.start import COMMANDS, Output, Running
 
 _LINES: Final = Path(__file__).resolve().parent / "commands.txt"
 _SECTION: Final = re.compile(r"\[(\w+): (.+)\]")
-_KEY: Final = re.compile(r"verdict_sk_[0-9A-Za-z]{8}")
+_REMEMBERED: Final = {
+    "prefix": re.compile(r"verdict_sk_[0-9A-Za-z]{8}"),
+    "receipt": re.compile(r"rcp_[0-9A-Za-z]{22}"),
+}
 _WALLET_KEY: Final = f"0x{1:064x}"
 _QUESTIONS: Final = 10
 
@@ -25,17 +29,17 @@ class Line(NamedTuple):
 
 
 async def answers_of_commands(running: Running, folder: Path) -> list[Answer]:
-    """Type every command line, one after the other.
+    """Type every command line, one after the other, in the folder that holds the service's folder `data`."""
+    with chdir(folder):
+        return [Answer(*told) for told in (await _typed(running)).items()]
 
-    Args:
-        running: The service.
-        folder: Holds its folder `data`, and gets the users' files.
-    """
-    environments = await _environments(running, folder)
-    values = {"folder": str(folder), "key": environments["pro"]["VERDICT_TOKEN"], "prefix": ""}
-    answers: dict[str, Answer] = {}
+
+async def _typed(running: Running) -> Mapping[str, str]:
+    environments = await _environments(running)
+    values = {"key": environments["pro"]["VERDICT_TOKEN"], "prefix": "", "receipt": ""}
+    answers: dict[str, str] = {}
     for line in [*_helps(), *_lines()]:
-        typed, _, kept = line.typed.partition(" > ") if line.typed.startswith("signal") else (line.typed, "", "")
+        typed, _, kept = line.typed.partition(" > ") if line.typed.endswith(".json") else (line.typed, "", "")
         typed, _, stdin = typed.partition(" < ")
         for name, value in values.items():
             typed, stdin = typed.replace(f"{{{name}}}", value), stdin.replace(f"{{{name}}}", value)
@@ -45,19 +49,20 @@ async def answers_of_commands(running: Running, folder: Path) -> list[Answer]:
         output = await run(*words, stdin=stdin, **environments[line.who], **colour)
         if line.who == "operator":
             await running.clock.advance(2)
-        if kept and line.form == "--json":
-            (folder / kept).write_text(output.out, "utf-8")
-        if key := _KEY.search(output.out):
-            values["prefix"] = key[0]
+        if kept:
+            Path(kept).write_text(output.out, "utf-8")  # noqa: ASYNC240 - nothing else runs meanwhile
+        for name, pattern in _REMEMBERED.items():
+            if found := pattern.search(output.out):
+                values[name] = found[0]
         title = _title(line)
         again = sum(1 for known in answers if known.partition(" · again")[0] == title)
         title += f" · again {again}" if again else ""
-        answers[title] = Answer(title, _shown(output, {str(folder): "<folder>"}))
-    return [*answers.values()]
+        answers[title] = _shown(output, {f":{running.port}": ":8402"})
+    return answers
 
 
 def _title(line: Line) -> str:
-    typed = f"verdict {line.typed}"
+    typed = f"verdict {line.typed}".strip()
     if line.form == "--json":
         typed += " --json"
     return " · ".join([typed, *filter(None, (line.form if line.form != "--json" else "", line.who))])
@@ -84,11 +89,11 @@ def _lines() -> Iterator[Line]:
                 yield Line(who, form, line)
 
 
-async def _environments(running: Running, folder: Path) -> Mapping[str, Mapping[str, str]]:
+async def _environments(running: Running) -> Mapping[str, Mapping[str, str]]:
     """What each caller's environment holds."""
 
     def of(who: str, **more: str) -> dict[str, str]:
-        home = folder / "homes" / who
+        home = Path("homes", who)
         home.mkdir(parents=True, exist_ok=True)
         keyring = "keyring.backends.null.Keyring"
         return {"HOME": str(home), "TERM": "dumb", "PYTHON_KEYRING_BACKEND": keyring, "VERDICT_URL": url, **more}
@@ -105,8 +110,9 @@ async def _environments(running: Running, folder: Path) -> Mapping[str, Mapping[
         "wallet": of("wallet", VERDICT_WALLET_KEY=_WALLET_KEY),
         "unreachable": of("unreachable", VERDICT_TOKEN=pro, VERDICT_URL="http://127.0.0.1:9"),
         "elsewhere": of("elsewhere", VERDICT_TOKEN=pro, VERDICT_URL=f"{url}/elsewhere"),
-        "operator": {**of("operator"), **running.environment},
-        "lost": {**of("lost"), **running.environment, "VERDICT_DATA_DIR": str(folder / "lost")},
+        "buyer": of("buyer", VERDICT_TOKEN=spent, VERDICT_WALLET_KEY=_WALLET_KEY),
+        "operator": {**of("operator"), **running.environment, "VERDICT_DATA_DIR": "data"},
+        "lost": {**of("lost"), **running.environment, "VERDICT_DATA_DIR": "lost"},
     }
     for _ in range(_QUESTIONS):
         await running.command("market", "crossing", **made["spent"])

@@ -8,10 +8,12 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
+import uvicorn
 from starlette.types import ASGIApp
 
 from service.__main__ import SECTIONS
@@ -23,6 +25,7 @@ from service.clients.mcp.tool_results import DEFAULT_BYTES
 from service.clock import SystemClock
 from service.http.fast_path import FastPath
 from service.settings import Settings
+from service.storage import opening
 from service.walkforward import factory as walkforward
 from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
@@ -101,6 +104,8 @@ def _typed(
         patch.object(sys, "stdout", out),
         patch.object(sys, "stderr", err),
         patch.dict(os.environ, environment, clear=True),
+        # It reads the whole store at each start, and `doctor` has a check of its own.
+        patch.object(opening, "_check_pages", lambda *_: None),
     ):
         code = run_command(words, environment)
     return Output(code, *(_text(stream) for stream in (out, err)))
@@ -129,23 +134,28 @@ def tool_server(running: Running, token: str | None) -> Iterator[Any]:
 
 
 @asynccontextmanager
-async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **settings: str) -> AsyncIterator[Running]:
+async def service(
+    data_dir: Path, clock: HandClock, *, walks: bool = False, knows_port: bool = False, **settings: str
+) -> AsyncIterator[Running]:
     """Run the service until the block ends: on the bundled recording as it was recorded, unless settings say else.
 
     Args:
         data_dir: Its folder.
         clock: Its time.
         walks: Whether it walks forward. Over all coins that takes half a minute.
+        knows_port: Whether it knows on which port it listens, as signing in needs, and takes it not for 8402.
         settings: As after `VERDICT_`, in lower case.
     """
     unlimited = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
-    chosen = {"data_dir": str(data_dir), "source": "fixtures", "replay": "frozen", "port": "8402"}
-    environment = {f"VERDICT_{name.upper()}": value for name, value in {**chosen, **unlimited, **settings}.items()}
-    checked = Settings.from_environ(environment)
     with (
         patch.object(walkforward, "run_in_process", _walk if walks else _stay),
+        patch.object(uvicorn.server, "formatdate", lambda *_, **__: formatdate(clock.now_ms() / 1_000, usegmt=True)),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
+        port = str(listener.getsockname()[1]) if knows_port else "8402"
+        chosen = {"data_dir": str(data_dir), "source": "fixtures", "replay": "frozen", "port": port}
+        environment = {f"VERDICT_{name.upper()}": value for name, value in {**chosen, **unlimited, **settings}.items()}
+        checked = Settings.from_environ(environment)
         async with build(checked, clock) as built:
             server = Server(configure(built.app, checked), built.connections, lambda: None, FastPath(built.app))
             serving = asyncio.create_task(server.serve([listener]))
