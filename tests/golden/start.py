@@ -6,17 +6,26 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
+from email.utils import formatdate
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
+import uvicorn
 from starlette.types import ASGIApp
 
+from service.__main__ import SECTIONS
 from service.__main__ import run as run_command
+from service.clients.mcp.calls import ToolCaller
+from service.clients.mcp.gateway import Gateway
+from service.clients.mcp.server import make_server
+from service.clients.mcp.tool_results import DEFAULT_BYTES
+from service.clock import SystemClock
 from service.http.fast_path import FastPath
 from service.settings import Settings
+from service.storage import opening
 from service.upstream.replay import recording
 from service.walkforward import factory as walkforward
 from service.walkforward import worker
@@ -39,6 +48,8 @@ _WALKED_DAYS: Final = 520
 
 _ROWS_OF_DAYS: Final = 500
 """Hours of a coin that the replay keeps unpacked: as a clock moves through days, the same hours are asked for often."""
+COMMANDS: Final = tuple(command.words for _, commands in SECTIONS for command in commands)
+"""Words of every command: `coin risk`."""
 
 
 class Output(NamedTuple):
@@ -67,8 +78,18 @@ class Running(NamedTuple):
     environment: Mapping[str, str]
 
     async def command(self, *words: str, stdin: str = "", **environment: str) -> Output:
-        """Run `verdict WORDS` beside the service, in an environment of its own, 80 columns wide."""
-        return await asyncio.to_thread(_typed, words, {"COLUMNS": "80", **environment}, stdin)
+        """Run `verdict WORDS` beside the service, at its time, in an environment of its own, 80 columns wide."""
+        return await self._run(words, environment, stdin, io.TextIOWrapper)
+
+    async def at_terminal(self, *words: str, stdin: str = "", **environment: str) -> Output:
+        """Run `verdict WORDS` as `command` does, with a terminal to write to."""
+        return await self._run(words, environment, stdin, _Terminal)
+
+    async def _run(
+        self, words: tuple[str, ...], environment: Mapping[str, str], stdin: str, stream: type[io.TextIOWrapper]
+    ) -> Output:
+        with patch.object(SystemClock, "now_ms", lambda _: self.clock.now_ms()):
+            return await asyncio.to_thread(_typed, words, {"COLUMNS": "80", **environment}, stdin, stream)
 
     async def operate(self, *words: str) -> Output:
         """Run an operator's command on the data folder of the service, at its time."""
@@ -81,13 +102,22 @@ class Running(NamedTuple):
         return str(json.loads(made.out)["key"])
 
 
-def _typed(words: tuple[str, ...], environment: Mapping[str, str], stdin: str) -> Output:
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def _typed(
+    words: tuple[str, ...], environment: Mapping[str, str], stdin: str, stream: type[io.TextIOWrapper]
+) -> Output:
+    out, err = (stream(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with (
         patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")),
         patch.object(sys, "stdout", out),
         patch.object(sys, "stderr", err),
         patch.dict(os.environ, environment, clear=True),
+        # It reads the whole store at each start, and `doctor` has a check of its own.
+        patch.object(opening, "_check_pages", lambda *_: None),
     ):
         code = run_command(words, environment)
     return Output(code, *(_text(stream) for stream in (out, err)))
@@ -115,20 +145,28 @@ async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> Pa
     return NothingToWalk("not in this test")
 
 
+@contextmanager
+def tool_server(running: Running, token: str | None) -> Iterator[Any]:
+    """A server of the Model Context Protocol that asks the service with a token, as `verdict mcp` does."""
+    with closing(Gateway(f"http://127.0.0.1:{running.port}", lambda _headers: token)) as gateway:
+        caller = ToolCaller(gateway, DEFAULT_BYTES, over_http=False)
+        yield make_server(caller, DEFAULT_BYTES, over_http=False)
+
+
 @asynccontextmanager
-async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **settings: str) -> AsyncIterator[Running]:
+async def service(
+    data_dir: Path, clock: HandClock, *, walks: bool = False, knows_port: bool = False, **settings: str
+) -> AsyncIterator[Running]:
     """Run the service until the block ends: on the bundled recording as it was recorded, unless settings say else.
 
     Args:
         data_dir: Its folder.
         clock: Its time.
         walks: Whether it walks forward. Over all coins that takes half a minute.
+        knows_port: Whether it knows on which port it listens, as signing in needs, and takes it not for 8402.
         settings: As after `VERDICT_`, in lower case.
     """
     unlimited = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
-    chosen = {"data_dir": str(data_dir), "source": "fixtures", "replay": "frozen", "port": "8402"}
-    environment = {f"VERDICT_{name.upper()}": value for name, value in {**chosen, **unlimited, **settings}.items()}
-    checked = Settings.from_environ(environment)
 
     async def walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
         """Run a walk-forward in this process, since a test may not start another; it holds up the loop for seconds."""
@@ -139,8 +177,13 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
     with (
         patch.object(walkforward, "run_in_process", walk if walks else _stay),
         patch.dict(recording._ROWS_KEPT_UNPACKED, {recording.HOURLY: _ROWS_OF_DAYS}),
+        patch.object(uvicorn.server, "formatdate", lambda *_, **__: formatdate(clock.now_ms() / 1_000, usegmt=True)),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
+        port = str(listener.getsockname()[1]) if knows_port else "8402"
+        chosen = {"data_dir": str(data_dir), "source": "fixtures", "replay": "frozen", "port": port}
+        environment = {f"VERDICT_{name.upper()}": value for name, value in {**chosen, **unlimited, **settings}.items()}
+        checked = Settings.from_environ(environment)
         async with build(checked, clock) as built:
             server = Server(configure(built.app, checked), built.connections, lambda: None, FastPath(built.app))
             serving = asyncio.create_task(server.serve([listener]))

@@ -1,0 +1,8 @@
+from pathlib import Path
+
+from tests.golden.answers import expect_as_recorded
+from tests.golden.clients import record_clients
+
+
+def test_commands_and_tools_answer_as_recorded(tmp_path: Path) -> None:
+    expect_as_recorded(record_clients(tmp_path))
