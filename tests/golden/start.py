@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 from unittest.mock import patch
@@ -16,10 +17,13 @@ from starlette.types import ASGIApp
 
 from service.__main__ import run as run_command
 from service.http.fast_path import FastPath
-from service.settings import Settings
+from service.settings import UPSTREAMS, Settings
+from service.upstream.replay import recording
+from service.upstream.replay.server import Interceptor, replay_server
 from service.walkforward import factory as walkforward
 from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
+from service.wiring import upstreams
 from service.wiring.build import build
 from service.wiring.server import Server, configure
 from tests.golden.idle import HandClock
@@ -91,6 +95,35 @@ async def _walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> Pack
 
 async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
     return NothingToWalk("not in this test")
+
+
+@asynccontextmanager
+async def live_upstreams(
+    fixtures_dir: Path, clock: HandClock, intercept: Interceptor
+) -> AsyncIterator[Mapping[str, str]]:
+    """Serve a recording as the live upstreams until the block ends; yield the settings that name them.
+
+    A service that is started meanwhile may ask them as often as it wants to.
+
+    Args:
+        fixtures_dir: Of the recording.
+        clock: What now is.
+        intercept: Called with every request; what it returns is sent, or the recorded answer if it returns null.
+    """
+    kept = lru_cache(None)(recording._unpacked.__wrapped__)
+    with (
+        patch.object(recording, "_unpacked", kept),
+        patch.object(upstreams, "PUBLISHED", dict.fromkeys(upstreams.PUBLISHED, 1_000_000_000)),
+    ):
+        async with replay_server(fixtures_dir, clock, "frozen") as replay:
+            replay.interceptor = intercept
+            yield {
+                "source": "live",
+                "fixtures_dir": str(fixtures_dir),
+                "wallets_rpc": replay.base("ethereum"),
+                "wallets_file": str(fixtures_dir / "chain" / "wallets.toml"),
+                **{f"{name}_url": replay.base(name) for name in UPSTREAMS},
+            }
 
 
 @asynccontextmanager
