@@ -1,9 +1,9 @@
 """What is served while an upstream sends forged answers, and after it is honest again."""
 
 import copy
-import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from email.utils import formatdate
 from pathlib import Path
@@ -26,7 +26,8 @@ _BEGIN_MS: Final = FROZEN_MS - 15 * _DAY_MS
 """The recording ends after the last case, which begins many days later."""
 
 _TOUCHED: Final = "BTC"
-_UNTOUCHED: Final = "SOL"
+_OTHERS: Final = {"BTC": "SOL"}
+"""Touched coin → the untouched one that is recorded too; BTC for all others."""
 _HONEST: Final = "X-Honest"
 
 Forge = Callable[[web.Request, bytes], Awaitable[web.StreamResponse]]
@@ -52,10 +53,11 @@ class Steps(NamedTuple):
 
 _NOW: Final = Steps(0, (15, 15, 15), (15, 30))
 _MINUTES: Final = Steps(0, (60, 60), (60, 60))
-_GECKO: Final = Steps(0, (300, 15, 300), (300, 300))
-_NEWS: Final = Steps(0, (585, 15, 15), (600, 15))
+_NEWS: Final = Steps(0, (600, 15, 300), (600, 15, 300))
 _HOUR: Final = Steps(_HOUR_S, (45, 15, 1_800), (900, 900))
 _DAY: Final = Steps(86_400, (45, 15, 60), (900, 60))
+_LATE_DAY: Final = Steps(86_400, (45, 900, 60), (900, 900))
+"""The second venue is asked for bars that are a quarter of an hour late."""
 
 
 class Case(NamedTuple):
@@ -65,15 +67,15 @@ class Case(NamedTuple):
         name: What is forged.
         asked: Whose answers: what `_name_of` says of the request.
         forge: How.
-        steps: When.
         route: Below `/api/cli/`, that serves what is forged.
+        coin: That is touched.
     """
 
     name: str
     asked: str
     forge: Forge
-    steps: Steps = _NOW
-    route: str = "coin/risk/BTC"
+    route: str = ""
+    coin: str = _TOUCHED
 
 
 def _changed(change: Change) -> Forge:
@@ -133,8 +135,8 @@ def _price(value: Any) -> Change:
     return _context(markPx=value, oraclePx=value, midPx=value)
 
 
-def _times(factor: float) -> Callable[[str], str]:
-    return lambda text: str(float(text) * factor)
+def _times(factor: float) -> Callable[[str | None], str | None]:
+    return lambda text: None if text is None else str(float(text) * factor)
 
 
 def _every(**fields: Any) -> Change:
@@ -195,16 +197,13 @@ _UNIVERSE: Final[Mapping[str, Forge]] = {
             "zero": "0",
             "negative": "-1",
             "NaN as text": "NaN",
-            "1e400": "1e400",
             "null": None,
             "a number instead of text": 118_000.5,
-            "a list": [],
         }.items()
     },
     "BTC's price NaN as a number": _changed(_price(float("nan"))),
     "BTC's mark far from its oracle": _changed(_context(markPx=_times(1.5))),
     "BTC's mark missing": _changed(_without("markPx")),
-    "BTC's funding missing": _changed(_without("funding")),
     "all prices times ten": _changed(_every(markPx=_times(10), oraclePx=_times(10), midPx=_times(10))),
     "BTC's and ETH's rows swapped": _changed(_swapped),
     "rows shifted by one": _changed(lambda given: [given[0], [*given[1][1:], given[1][0]]]),
@@ -228,192 +227,183 @@ _SENT: Final[Mapping[str, Forge]] = {
     "a Date in the future": _dated(3_650),
     "truncated JSON": _bytes(lambda honest: honest[: len(honest) // 2]),
     "HTML": _fault(html),
-    "an empty body": _sent(),
     "an error object at 200": _sent(200, b'{"error":"rate limited"}', Content_Type="application/json"),
-    "status 400": _sent(400, b"bad request"),
     "status 403": _sent(403, b"forbidden"),
     "status 429 for 20 s": _fault(too_many("20")),
-    "status 429 without a time": _sent(429, b"slow down"),
     "status 500": _sent(500, b"boom"),
     "status 503": _sent(503, b"maintenance", Retry_After="10"),
     "a redirect": _fault(redirect("http://127.0.0.1:1/")),
     "five megabytes": _sent(200, b" " * 5_000_000),
     "a gzip bomb": _fault(gzip_bomb),
-    "gzip cut short": _bytes(lambda honest: gzip.compress(honest, mtime=0)[:-9], Content_Encoding="gzip"),
     "100,000 lists in one another": _sent(200, b"[" * 100_000 + b"]" * 100_000),
     "a key twice": _bytes(lambda honest: re.sub(rb'("markPx":\s*"[^"]*")', rb'\1,"markPx":"1"', honest, count=1)),
-    "the wrong content type": _bytes(bytes, Content_Type="image/png"),
     "a connection reset": _fault(reset),
     "a body closed early": _fault(cut_short),
 }
 
 
-# --- candles and funding
+# --- series: each coin's are forged in another way at the same time
 
 
-def _bars(change: Callable[[list[Any]], Any]) -> Change:
-    """Change the bars of an answer that has some."""
-    return lambda given: change(given) if given else None
+def _each(**fields: Any) -> Change:
+    """Set fields of every row that has them; a function gets the value there was."""
 
+    def change(rows: Any) -> None:
+        for row in rows if isinstance(rows, list) else [rows]:
+            for name in row.keys() & fields.keys():
+                row[name] = fields[name](row[name]) if callable(fields[name]) else fields[name]
 
-def _last(**fields: Any) -> Change:
-    def change(bars: list[Any]) -> None:
-        for name, value in fields.items():
-            bars[-1][name] = value(bars[-1][name]) if callable(value) else value
-        bars[0] |= {name: bars[-1][name] for name in fields}
-
-    return _bars(change)
-
-
-def _all(**fields: Any) -> Change:
-    """Set fields of every row; a function gets the value there was."""
-
-    def change(rows: list[Any]) -> None:
-        for row in rows:
-            for name, value in fields.items():
-                row[name] = value(row[name]) if callable(value) else value
-
-    return _bars(change)
+    return change
 
 
 def _later(ms: int) -> Callable[[int], int]:
     return lambda at_ms: at_ms + ms
 
 
-_OHLC: Final[Mapping[str, Any]] = dict.fromkeys("ohlc", _times(10))
-_SERIES: Final[Mapping[str, Change]] = {
-    "high below low": _all(h="1", l="2"),
-    "close outside of the range": _all(c=_times(3)),
-    "zero": _all(**dict.fromkeys("ohlc", "0")),
-    "times ten": _all(**_OHLC),
-    "with gaps": lambda bars: bars[::2],
-    "twice each": lambda bars: [bar for bar in bars for _ in range(2)],
-    "newest first": lambda bars: bars[::-1],
-    "of the future": _all(t=_later(30 * _DAY_MS), T=_later(30 * _DAY_MS)),
-    "of another coin": _all(s="FORGED"),
-}
-_HISTORY: Final = "coin/historical/BTC?count=2&unit="
-_PAID: Final[Mapping[str, Change]] = {
-    "50 % an hour": _all(fundingRate="0.5"),
-    "of the future": _all(time=_later(_DAY_MS)),
-    "as text": _all(fundingRate="much"),
-}
+_BARS: Final[Sequence[tuple[str, str, Change]]] = (
+    ("BTC", "times ten", _each(**dict.fromkeys("ohlc", _times(10)))),
+    ("ETH", "high below low", _each(h="1", l="2")),
+    ("SOL", "close outside of the range", _each(c=_times(3))),
+    ("DOGE", "zero", _each(**dict.fromkeys("ohlc", "0"))),
+    ("HYPE", "with gaps", lambda bars: bars[::2]),
+    ("XMR", "of the future", _each(t=_later(30 * _DAY_MS), T=_later(30 * _DAY_MS))),
+    ("kPEPE", "of another coin", _each(s="FORGED")),
+)
+_MORE_BARS: Final[Sequence[tuple[str, str, Change]]] = (
+    ("ETH", "twice each", lambda bars: [bar for bar in bars for _ in range(2)]),
+    ("SOL", "newest first", lambda bars: bars[::-1]),
+    ("XMR", "an empty list", lambda _: []),
+)
+_PAID: Final[Sequence[tuple[str, str, Change]]] = (
+    ("BTC", "50 % an hour", _each(fundingRate="0.5")),
+    ("DOGE", "of the future", _each(time=_later(_DAY_MS))),
+    ("HYPE", "as text", _each(fundingRate="much")),
+    ("kPEPE", "0.1 % an hour", _each(fundingRate="0.001")),
+)
+_DAYS: Final = "coin/historical/{coin}?count=1&unit=d"
+_HOURS: Final = "coin/historical/{coin}?count=1&unit=h"
+
+
+def _series(kind: str, forgeries: Sequence[tuple[str, str, Change]], route: str) -> list[Case]:
+    return [
+        Case(name, f"{kind}:{coin}", _changed(change), route.format(coin=coin), coin)
+        for coin, name, change in forgeries
+    ]
+
 
 # --- other upstreams
 
-
-def _rows(**fields: Any) -> Change:
-    """Set fields of every object of a list, or of one object."""
-
-    def change(given: Any) -> None:
-        for row in given if isinstance(given, list) else [given]:
-            for name, value in fields.items():
-                if name in row:
-                    row[name] = value(row[name]) if callable(value) else value
-
-    return change
+_WETH: Final = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
+_WATCHED: Final = "98b159301cdf2b197a7f9f39d9924b3a83a0952c"
+_TRANSFER: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+_WORD: Final = "0x" + "0" * 24
 
 
-def _ten(value: float | None) -> float | None:
-    return None if value is None else value * 10
+def _transfer(**fields: Any) -> Mapping[str, Any]:
+    """An event that moves a token to a watched wallet, in block 1 unless fields say else."""
+    return {
+        "address": _WETH.lower(),
+        "topics": [_TRANSFER, _WORD + "1" * 40, _WORD + _WATCHED],
+        "data": f"0x{10**20:064x}",
+        "blockNumber": "0x1",
+        "transactionHash": "0x" + "1" * 64,
+        "transactionIndex": "0x0",
+        "blockHash": "0x" + "2" * 64,
+        "logIndex": "0x0",
+        "removed": False,
+        **fields,
+    }
 
 
-def _index(**fields: Any) -> Change:
-    return lambda given: given["data"][0].update(fields)
+def _node(name: str, method: str, change: Change) -> Case:
+    """A node's answers, their results changed."""
+    forge = _changed(lambda given: {**given, "result": change(given["result"])})
+    return Case(name, method, forge, f"wallets?action=movements&contract={_WETH}&limit=1")
 
 
-_GECKO_ROWS: Final[Mapping[str, Change]] = {
-    "market caps times ten": _rows(market_cap=_ten),
-    "market caps null": _rows(market_cap=None),
-    "market caps negative": _rows(market_cap=-1.0),
-    "ids of others": _rows(id="forged"),
-    "no coins": lambda _: [],
-}
-_INDEX: Final[Mapping[str, Change]] = {
-    "150": _index(value="150"),
-    "-1": _index(value="-1"),
-    "a word": _index(value="greedy"),
-    "dated in the future": _index(timestamp="4102444800", value="1"),
-}
+def _gecko(name: str, change: Change) -> Case:
+    return Case(name, "coins/markets", _changed(change), _DAYS.format(coin=_TOUCHED))
 
 
-def _feed(pattern: bytes, made: bytes) -> Forge:
-    return _bytes(lambda honest: re.sub(pattern, made, honest), Content_Type="application/rss+xml")
+def _greed(name: str, **fields: Any) -> Case:
+    return Case(name, "fng", _changed(lambda given: given["data"][0].update(fields)), "sentiment?action=health")
 
 
-_FEEDS: Final[Mapping[str, Forge]] = {
-    "bad XML": _feed(rb"</channel>", b""),
-    "a DOCTYPE": _feed(rb"<rss", b'<!DOCTYPE rss [<!ENTITY e "forged">]><rss'),
-    "dates of 2099": _feed(rb"<pubDate>[^<]*", b"<pubDate>Thu, 01 Jan 2099 00:00:00 +0000"),
-    "no dates": _feed(rb"<pubDate>[^<]*</pubDate>", b""),
-    "control characters": _feed(rb"<title>", b"<title>\x01\x1b[31mBTC&#0;"),
-}
-_CHAIN: Final[Mapping[str, tuple[str, Change]]] = {
-    "logs without topics": ("eth_getLogs", lambda given: given.update(result=[{"data": "0x"}])),
-    "logs of another block": ("eth_getLogs", lambda given: _rows(blockNumber="0x1")(given["result"])),
-    "logs that are text": ("eth_getLogs", lambda given: given.update(result="0x")),
-    "a block far ahead": (
-        "eth_getBlockByNumber",
-        lambda given: given["result"].update(number="0xffffffff"),
-    ),
-    "an error object": ("eth_getBlockByNumber", lambda _: {"jsonrpc": "2.0", "id": 1, "error": {"code": -32_000}}),
-}
+def _feed(name: str, pattern: bytes, made: bytes) -> Case:
+    forge = _bytes(lambda honest: re.sub(pattern, made, honest), Content_Type="application/rss+xml")
+    return Case(name, "rss", forge, "sentiment?action=health")
 
-CASES: Final[Sequence[Case]] = (
-    *(Case(name, "metaAndAssetCtxs", forge) for name, forge in {**_UNIVERSE, **_SENT}.items()),
-    Case("assets' prices times ten", "xyz:metaAndAssetCtxs", _changed(_every(markPx=_times(10), oraclePx=_times(10))),
-         route="rwa/symbol/GOLD"),
-    Case("premiumIndex times ten", "premiumIndex", _changed(_rows(markPrice=_times(10), indexPrice=_times(10))),
-         _MINUTES),
-    Case("ticker times ten", "ticker/24hr", _changed(_rows(lastPrice=_times(10))), _MINUTES),
-    Case("premiumIndex an error", "premiumIndex", _sent(200, b'{"code":-1003,"msg":"banned"}'), _MINUTES),
-    *(Case(f"logs: {name}" if asked == "eth_getLogs" else name, asked, _changed(change), _MINUTES, "wallets")
-      for name, (asked, change) in _CHAIN.items()),
-    *(Case(f"CoinGecko: {name}", "coins/markets", _changed(change), _GECKO, f"{_HISTORY}d")
-      for name, change in _GECKO_ROWS.items()),
-    Case("CoinGecko: categories that are text", "coins/categories", _changed(lambda _: ["forged"]), _GECKO,
-         "category/info/Meme"),
-    *(Case(f"feeds: {name}", "rss", forge, _NEWS, "sentiment?action=health") for name, forge in _FEEDS.items()),
-    *(Case(f"Fear & Greed {name}", "fng", _changed(change), Steps(0, (_HOUR_S, 15), (_HOUR_S, 15)),
-           "sentiment?action=health") for name, change in _INDEX.items()),
-    *(Case(f"payments {name}", "fundingHistory", _changed(change), _HOUR, "funding/alerts?limit=1")
-      for name, change in _PAID.items()),
-    *(Case(f"hours {name}", "candleSnapshot:1h", _changed(change), _HOUR, f"{_HISTORY}h")
-      for name, change in _SERIES.items()),
-    Case("exchangeInfo without contracts", "exchangeInfo", _changed(lambda given: given.update(symbols=[])),
-         Steps(0, (_HOUR_S, 60), (_HOUR_S, 60))),
-    *(Case(f"days {name}", "candleSnapshot:1d", _changed(change), _DAY, f"{_HISTORY}d")
-      for name, change in _SERIES.items()),
-    Case("klines times ten", "klines", _changed(lambda rows: [[row[0], *map(_times(10), row[1:5]), *row[5:]]
-                                                             for row in rows]), _DAY, f"{_HISTORY}d"),
+
+_DEAR: Final = _changed(_each(markPrice=_times(10), indexPrice=_times(10)))
+_NO_RESULT: Final = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}'
+
+GROUPS: Final[Sequence[tuple[Steps, Sequence[Case]]]] = (
+    *((_NOW, [Case(name, "metaAndAssetCtxs", forge)]) for name, forge in {**_UNIVERSE, **_SENT}.items()),
+    (_NOW, [Case("assets' prices times ten", "xyz:metaAndAssetCtxs",
+                 _changed(_every(markPx=_times(10), oraclePx=_times(10), midPx=_times(10))), "rwa/symbol/GOLD")]),
+    (_MINUTES, [Case("prices times ten", "premiumIndex", _DEAR),
+                _node("no topics", "eth_getLogs", lambda logs: [*logs, _transfer(topics=[])])]),
+    (_MINUTES, [Case("prices times ten, and Hyperliquid down", "premiumIndex", _DEAR),
+                Case("status 500, and Binance forged", "metaAndAssetCtxs", _sent(500))]),
+    (_MINUTES, [Case("prices times ten", "ticker/24hr", _changed(_each(lastPrice=_times(10)))),
+                _node("an event of block 1", "eth_getLogs", lambda logs: [*logs, _transfer()])]),
+    (_MINUTES, [Case("an error object at 200", "premiumIndex", _sent(200, b'{"code":-1003,"msg":"banned"}')),
+                _node("text", "eth_getLogs", lambda _: "0x")]),
+    (_MINUTES, [_node("a number far ahead", "eth_getBlockByNumber",
+                      lambda block: block and {**block, "number": "0xffffffff"})]),
+    (_MINUTES, [Case("an error object", "eth_getBlockByNumber", _sent(200, _NO_RESULT), "wallets?limit=1")]),
+    (_NEWS, [_gecko("market caps times ten", _each(market_cap=lambda cap: cap and cap * 10)),
+             _feed("bad XML", rb"</channel>", b"")]),
+    (_NEWS, [_gecko("market caps null", _each(market_cap=None)),
+             _feed("a DOCTYPE", rb"<rss", b'<!DOCTYPE rss [<!ENTITY e "forged">]><rss')]),
+    (_NEWS, [_gecko("market caps negative", _each(market_cap=-1.0)),
+             _feed("dates of 2099", rb"<pubDate>[^<]*", b"<pubDate>Thu, 01 Jan 2099 00:00:00 +0000")]),
+    (_NEWS, [_gecko("ids of others", _each(id="forged")), _feed("no dates", rb"<pubDate>[^<]*</pubDate>", b"")]),
+    (_NEWS, [_gecko("an empty list", lambda _: []), _feed("control characters", rb"<title>", b"<title>\x01BTC&#0;")]),
+    (_NEWS, [Case("text", "coins/categories", _changed(lambda _: ["forged"]), "category/info/Meme")]),
+    (_HOUR, [*_series("candleSnapshot:1h", _BARS, _HOURS), _greed("150", value="150")]),
+    (_HOUR, [*_series("candleSnapshot:1h", _MORE_BARS, _HOURS), *_series("fundingHistory", _PAID, _HOURS),
+             _greed("-1", value="-1")]),
+    (_HOUR, [Case("no contracts", "exchangeInfo", _changed(lambda given: {**given, "symbols": []})),
+             _greed("a word", value="greedy")]),
+    (_HOUR, [_greed("of the future", timestamp="4102444800", value="1")]),
+    (_DAY, _series("candleSnapshot:1d", _BARS, _DAYS)),
+    (_LATE_DAY, [*_series("candleSnapshot:1d", _MORE_BARS, _DAYS),
+                 Case("status 500, and Binance forged", "candleSnapshot:1d:BTC", _sent(500)),
+                 Case("bars times ten, and Hyperliquid down", "klines",
+                      _changed(lambda rows: [[row[0], *map(_times(10), row[1:5]), *row[5:]] for row in rows]),
+                      _DAYS.format(coin=_TOUCHED))]),
 )  # fmt: skip
-"""In this order; time goes on from one to the next."""
+"""Cases that are forged at the same time, in this order; time goes on from one to the next."""
 
 
 class Door:
     """Stands before every upstream, and forges what a case says.
 
     Attributes:
-        case: What is forged; null: nothing.
-        forged: Answers that were forged.
+        cases: What is forged, by what is asked for.
+        forged: How many answers were.
+        failed: Why one could not be.
     """
 
     def __init__(self, clock: HandClock) -> None:
-        self.case: Case | None = None
-        self.forged = 0
+        self.cases: Mapping[str, Case] = {}
+        self.forged: Counter[str] = Counter()
+        self.failed: Exception | None = None
         self._clock = clock
 
     async def __call__(self, request: web.Request) -> web.StreamResponse | None:
         if request.path == "/ws":
             return self._told(web.Response(status=503))
-        if (
-            self.case is None
-            or _HONEST in request.headers
-            or _name_of(request, await request.read()) != self.case.asked
-        ):
+        case = None if _HONEST in request.headers else self.cases.get(_name_of(request, await request.read()))
+        if case is None:
             return None
-        self.forged += 1
-        return self._told(await self.case.forge(request, await _honest(request)))
+        self.forged[case.asked] += 1
+        try:
+            return self._told(await case.forge(request, await _honest(request)))
+        except Exception as failed:
+            self.failed = failed
+            raise
 
     def _told(self, response: web.StreamResponse) -> web.StreamResponse:
         if not response.prepared:
@@ -429,7 +419,8 @@ def _name_of(request: web.Request, body: bytes) -> str:
             return str(asked["method"])
         inner = asked.get("req", {})
         dex = "xyz:" if asked.get("dex") == "xyz" or str(inner.get("coin", "")).startswith("xyz:") else ""
-        return dex + ":".join(filter(None, (asked["type"], inner.get("interval"))))
+        parts = (asked["type"], inner.get("interval"), inner.get("coin") or asked.get("coin"))
+        return dex + ":".join(part for part in parts if part)
     words = request.path.strip("/").split("/")
     return "/".join(words[-2:]) if words[-2] in {"coins", "ticker"} else words[-1]
 
@@ -456,59 +447,65 @@ def record_forged(folder: Path) -> Mapping[str, Sequence[Answer]]:
             tokens = {"pro": await running.key("pro", "pro")}
             for _ in range(8):
                 await clock.jump(15)
-            return {"forged": [await _trace(running, door, case, tokens) for case in CASES]}
+            traces = [await _traces(running, door, steps, cases, tokens) for steps, cases in GROUPS]
+            return {"forged": [trace for group in traces for trace in group]}
 
     return run(work, _BEGIN_MS, frozen=False)
 
 
-async def _trace(running: Running, door: Door, case: Case, tokens: Mapping[str, str]) -> Answer:
+async def _traces(
+    running: Running, door: Door, steps: Steps, cases: Sequence[Case], tokens: Mapping[str, str]
+) -> Sequence[Answer]:
     clock = running.clock
-    if case.steps.until_s:
-        left_s = case.steps.until_s - clock.at_ms / 1_000 % case.steps.until_s
+    if steps.until_s:
+        left_s = steps.until_s - clock.at_ms / 1_000 % steps.until_s
         for seconds in (max(left_s - 60, 0), 15, 15):
             await clock.jump(seconds)
     counted = await _counted(running)
-    lines = []
-    for phase, steps in (("forged", case.steps.forged), ("honest", case.steps.honest)):
-        door.case, door.forged = (case, 0) if phase == "forged" else (None, 0)
-        for seconds in steps:
+    lines: list[list[str]] = [[] for _ in cases]
+    for forged, phase in ((True, steps.forged), (False, steps.honest)):
+        door.cases, door.forged = {case.asked: case for case in cases if forged}, Counter()
+        for seconds in phase:
             await clock.jump(seconds)
-        now = await _counted(running)
-        seen = {
-            "phase": phase,
-            "forged": door.forged,
-            **await _seen(running, case, tokens),
-            "counted": {name: now[name] - counted.get(name, 0) for name in now if now[name] != counted.get(name, 0)},
-        }
-        counted = now
-        lines.append(json.dumps(seen, ensure_ascii=True, separators=(",", ":")))
-    return Answer(f"{case.asked} · {case.name}", normalised("\n".join(lines)))
+        if door.failed is not None:
+            raise door.failed
+        before, counted = counted, await _counted(running)
+        changed = {name: count - before.get(name, 0) for name, count in counted.items() if count != before.get(name, 0)}
+        ready = _of_ready((await ask(running, Request("", "GET", "/readyz"), tokens)).json)
+        for case, written in zip(cases, lines, strict=True):
+            served = await _served(running, case, tokens)
+            seen = {"forged": door.forged[case.asked], "at_ms": clock.at_ms, **ready, "counted": changed, **served}
+            written.append(json.dumps(seen, separators=(",", ":")))
+    return [
+        Answer(f"{case.asked} · {case.name}", normalised("\n".join(written)))
+        for case, written in zip(cases, lines, strict=True)
+    ]
 
 
-async def _seen(running: Running, case: Case, tokens: Mapping[str, str]) -> Mapping[str, Any]:
-    """What an observer sees: readiness, two coins, the route concerned."""
-    ready = (await ask(running, Request("", "GET", "/readyz"), tokens)).json
-    market, coins = ready["market"], {}
-    for coin in (_TOUCHED, _UNTOUCHED):
-        reply = await ask(running, Request("pro", "GET", f"/api/cli/coin/risk/{coin}"), tokens)
-        coins[coin] = _of_risk(reply.json) if reply.status == 200 else reply.status
-    route = await ask(running, Request("pro", "GET", f"/api/cli/{case.route}"), tokens)
-    held = {name: ready[name]["quarantined"] for name in ("market", "rwa") if ready[name]["quarantined"]["values"]}
+def _of_ready(ready: Any) -> Mapping[str, Any]:
+    market = ready["market"]
+    held = {name: ready[name]["quarantined"] for name in ("market", "rwa")}
     return {
-        "at": running.clock.at_ms,
         "ready": ready["ready"],
         "venue": market["venue"],
         "coins": market["coins"],
         "age": market["prices_age_seconds"],
-        "failing": {name: ready[name]["failing"] for name in ready if _is_failing(ready[name])},
-        "quarantined": held,
-        **coins,
-        case.route: route.status if case.route.startswith("coin/risk") else [route.status, route.json],
+        "failing": [name for name, told in ready.items() if isinstance(told, dict) and told.get("failing")],
+        "node": ready["wallets"].get("serving"),
+        "quarantined": {name: told for name, told in held.items() if told["values"]},
     }
 
 
-def _is_failing(section: Any) -> bool:
-    return isinstance(section, dict) and bool(section.get("failing"))
+async def _served(running: Running, case: Case, tokens: Mapping[str, str]) -> Mapping[str, Any]:
+    """What is served of the touched coin, of another one, and by the route concerned."""
+    told: dict[str, Any] = {}
+    for coin in (case.coin, _OTHERS.get(case.coin, _TOUCHED)):
+        reply = await ask(running, Request("pro", "GET", f"/api/cli/coin/risk/{coin}"), tokens)
+        told[coin] = _of_risk(reply.json) if reply.status == 200 else reply.status
+    if case.route:
+        reply = await ask(running, Request("pro", "GET", f"/api/cli/{case.route}"), tokens)
+        told[case.route] = [reply.status, reply.json]
+    return told
 
 
 def _of_risk(told: Any) -> Sequence[Any]:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
 from starlette.types import ASGIApp
@@ -100,7 +100,7 @@ async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> Pa
 @asynccontextmanager
 async def live_upstreams(
     fixtures_dir: Path, clock: HandClock, intercept: Interceptor
-) -> AsyncIterator[Mapping[str, str]]:
+) -> AsyncIterator[Mapping[str, Any]]:
     """Serve a recording as the live upstreams until the block ends; yield the settings that name them.
 
     A service that is started meanwhile may ask them as often as it wants to.
