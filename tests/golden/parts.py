@@ -7,6 +7,7 @@ from typing import Final
 from tests.golden.accounts import record_accounts
 from tests.golden.answers import Answer
 from tests.golden.clients import record_clients
+from tests.golden.forged import record_forged
 from tests.golden.questions import record_questions
 from tests.golden.routes import record_routes
 from tests.golden.walkforward import record_walkforward
@@ -18,6 +19,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "routes": record_routes,
     "questions": record_questions,
     "clients": record_clients,
+    "forged": record_forged,
     "accounts": record_accounts,
     "walkforward": record_walkforward,
 }

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from email.utils import formatdate
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
@@ -24,16 +25,17 @@ from service.clients.mcp.server import make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES
 from service.clock import SystemClock
 from service.http.fast_path import FastPath
-from service.settings import Settings
+from service.settings import UPSTREAMS, Settings
 from service.storage import opening
 from service.upstream.replay import recording
+from service.upstream.replay.server import Interceptor, replay_server
 from service.walkforward import factory as walkforward
 from service.walkforward import worker
 from service.walkforward.parameters import CoinHistoryInput
 from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob
 from service.walkforward.worker import _histories as _all_days
-from service.wiring import clocks
+from service.wiring import clocks, upstreams
 from service.wiring.build import build
 from service.wiring.server import Server, configure
 from tests.fakes.handful import COINS, cut
@@ -46,8 +48,6 @@ ADDRESS: Final = "http://127.0.0.1:8402"
 _WALKED_DAYS: Final = 520
 """A year to train on, one fold of a quarter, and most of another."""
 
-_ROWS_OF_DAYS: Final = 500
-"""Hours of a coin that the replay keeps unpacked: as a clock moves through days, the same hours are asked for often."""
 COMMANDS: Final = tuple(command.words for _, commands in SECTIONS for command in commands)
 """Words of every command: `coin risk`."""
 
@@ -153,6 +153,41 @@ def tool_server(running: Running, token: str | None) -> Iterator[Any]:
         yield make_server(caller, DEFAULT_BYTES, over_http=False)
 
 
+@contextmanager
+def _unpacked_once() -> Iterator[None]:
+    """Let the replay keep what it has unpacked: as a clock moves through days, the same hours are asked for often."""
+    with patch.object(recording, "_unpacked", lru_cache(None)(recording._unpacked.__wrapped__)):
+        yield
+
+
+@asynccontextmanager
+async def live_upstreams(
+    fixtures_dir: Path, clock: HandClock, intercept: Interceptor
+) -> AsyncIterator[Mapping[str, Any]]:
+    """Serve a recording as the live upstreams until the block ends; yield the settings that name them.
+
+    A service that is started meanwhile may ask them as often as it wants to.
+
+    Args:
+        fixtures_dir: Of the recording.
+        clock: What now is.
+        intercept: Called with every request; what it returns is sent, or the recorded answer if it returns null.
+    """
+    with (
+        _unpacked_once(),
+        patch.object(upstreams, "PUBLISHED", dict.fromkeys(upstreams.PUBLISHED, 1_000_000_000)),
+    ):
+        async with replay_server(fixtures_dir, clock, "frozen") as replay:
+            replay.interceptor = intercept
+            yield {
+                "source": "live",
+                "fixtures_dir": str(fixtures_dir),
+                "wallets_rpc": replay.base("ethereum"),
+                "wallets_file": str(fixtures_dir / "chain" / "wallets.toml"),
+                **{f"{name}_url": replay.base(name) for name in UPSTREAMS},
+            }
+
+
 @asynccontextmanager
 async def service(
     data_dir: Path, clock: HandClock, *, walks: bool = False, knows_port: bool = False, **settings: str
@@ -176,7 +211,7 @@ async def service(
 
     with (
         patch.object(walkforward, "run_in_process", walk if walks else _stay),
-        patch.dict(recording._ROWS_KEPT_UNPACKED, {recording.HOURLY: _ROWS_OF_DAYS}),
+        _unpacked_once(),
         patch.object(uvicorn.server, "formatdate", lambda *_, **__: formatdate(clock.now_ms() / 1_000, usegmt=True)),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
