@@ -22,6 +22,7 @@ from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
 from service.wiring.build import build
 from service.wiring.server import Server, configure
+from tests.fakes.handful import cut
 from tests.golden.idle import HandClock
 
 ADDRESS: Final = "http://127.0.0.1:8402"
@@ -121,3 +122,8 @@ async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **se
                 built.streams.stop()
                 server.stop()
                 await serving
+
+
+def few_coins(folder: Path) -> Path:
+    """Cut the recording to a handful of coins and assets, in a new folder."""
+    return cut(folder)
