@@ -22,7 +22,7 @@ _HOURS: Final = 26
 _MIDNIGHT: Final = 12
 """The hour, counted from the start, with which a day begins."""
 
-_BEFORE_S: Final = 20
+_BEFORE_S: Final = 5
 _AFTER_S: Final = 10
 """Each hour is followed in order from before to after it: prices are asked for every 15 seconds."""
 
@@ -47,6 +47,9 @@ _BESIDE_TABLE: Final = (
     "market/baselines?symbols=BTC",
 )
 _HOURS_BESIDE_TABLE: Final = (1, 11, 12, 13, 26)
+
+_CHECKS: Final = ("counters", "days", "ledger", "refreshes", "quarantine")
+"""Of `verdict doctor`; the others are of the machine, or of nothing that happens here."""
 
 _STREAMS: Final = (
     *(f"{name}?interval=10" for name in ("prices", "funding", "regime", "sentiment")),
@@ -153,9 +156,9 @@ class _Recording:
             ]
         targets = [f"/api/cli/signal-quality?asset={coin}&signal_type=verdict" for coin in _COINS]
         self._files["ledger"] += await self._told(targets)
-        found = await self._running.operate("doctor", "--json")
-        checks = json.loads(found.out)
-        self._files["ledger"].append(Answer(f"verdict doctor · {self._now}", json.dumps(checks)))
+        checks = json.loads((await self._running.operate("doctor", "--json")).out)["checks"]
+        said = "\n".join(json.dumps(check) for check in checks if check["check"] in _CHECKS)
+        self._files["ledger"].append(Answer(f"verdict doctor · {self._now}", said))
 
     async def _told(self, targets: Sequence[str]) -> list[Answer]:
         answers = await record(self._running, [Request("pro", "GET", target) for target in targets], self._tokens)
