@@ -15,9 +15,10 @@ from tests.golden.idle import HandClock, run
 from tests.golden.start import Running, few_coins, service
 
 _HOUR_MS: Final = 3_600_000
-_START_MS: Final = 1_753_358_400_000
-"""2025-07-24T12:00:00Z."""
+_START_MS: Final = 1_753_099_200_000
+"""2025-07-21T12:00:00Z: with the midnight after it several trends turn."""
 
+_BACK_DAYS: Final = 5
 _HOURS: Final = 26
 _MIDNIGHT: Final = 12
 """The hour, counted from the start, with which a day begins."""
@@ -26,6 +27,7 @@ _BEFORE_S: Final = 5
 _AFTER_S: Final = 10
 """Each hour is followed in order from before to after it: prices are asked for every 15 seconds."""
 
+_BEFORE_MIDNIGHT_S: Final = 30
 _AFTER_MIDNIGHT_S: Final = 90
 """By then the day's trends are published, and its verdicts given."""
 
@@ -65,8 +67,8 @@ def record_replay(folder: Path) -> Mapping[str, Sequence[Answer]]:
     """Record what is said of 26 hours while they pass, on a handful of coins."""
 
     async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
-        settings = {"fixtures_dir": str(few_coins(folder / "fixtures"))}
-        async with service(folder / "data", clock, **settings) as running:
+        fixtures = few_coins(folder / "fixtures")
+        async with service(folder / "data", clock, back_days=_BACK_DAYS, fixtures_dir=str(fixtures)) as running:
             await clock.advance(60)
             return await _Recording(running, await running.key("replay", "pro")).pass_hours()
 
@@ -99,11 +101,12 @@ class _Recording:
         first = [stream.cursor for stream in early]
         for hour in range(1, _HOURS + 1):
             at_ms = _START_MS + hour * _HOUR_MS
-            await self._clock.jump(self._seconds_to(at_ms) - _BEFORE_S)
+            await self._clock.jump(self._seconds_to(at_ms) - (_BEFORE_MIDNIGHT_S if hour == _MIDNIGHT else _BEFORE_S))
             for stream in streams:
                 await self._keep(stream)
                 stream.open(stream.cursor)
             if hour == _MIDNIGHT:
+                await self._clock.advance(_BEFORE_MIDNIGHT_S - _BEFORE_S)
                 await self._tell_ledger()
             await self._clock.advance(self._seconds_to(at_ms) + (_AFTER_MIDNIGHT_S if hour == _MIDNIGHT else _AFTER_S))
             await self._tell_table(_BESIDE_TABLE if hour in _HOURS_BESIDE_TABLE else ())

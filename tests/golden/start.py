@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from service.__main__ import run as run_command
 from service.http.fast_path import FastPath
 from service.settings import Settings
+from service.upstream.replay import recording
 from service.walkforward import factory as walkforward
 from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
@@ -95,21 +96,27 @@ async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> Pa
 
 
 @asynccontextmanager
-async def service(data_dir: Path, clock: HandClock, *, walks: bool = False, **settings: str) -> AsyncIterator[Running]:
+async def service(
+    data_dir: Path, clock: HandClock, *, walks: bool = False, back_days: int = 0, **settings: str
+) -> AsyncIterator[Running]:
     """Run the service until the block ends: on the bundled recording as it was recorded, unless settings say else.
 
     Args:
         data_dir: Its folder.
         clock: Its time.
         walks: Whether it walks forward. Over all coins that takes half a minute.
+        back_days: Days before the recording's end that the clock begins: hours that are read again and again are slow
+            to read otherwise.
         settings: As after `VERDICT_`, in lower case.
     """
     unlimited = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
     chosen = {"data_dir": str(data_dir), "source": "fixtures", "replay": "frozen", "port": "8402"}
     environment = {f"VERDICT_{name.upper()}": value for name, value in {**chosen, **unlimited, **settings}.items()}
     checked = Settings.from_environ(environment)
+    unpacked = {kind: max(rows, (back_days + 3) * 24) for kind, rows in recording._ROWS_KEPT_UNPACKED.items()}
     with (
         patch.object(walkforward, "run_in_process", _walk if walks else _stay),
+        patch.dict(recording._ROWS_KEPT_UNPACKED, unpacked if back_days else {}),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         async with build(checked, clock) as built:
