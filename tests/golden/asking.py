@@ -155,6 +155,11 @@ async def _in_process(service: Running, request: Request, headers: Mapping[str, 
         sent.append(message)
 
     await service.app(scope, receive, send)
+    return joined(sent)
+
+
+def joined(sent: Sequence[Any]) -> Reply:
+    """The answer of an application, from the messages that it sent."""
     told = [(name.decode().lower(), value.decode("latin-1")) for name, value in sent[0]["headers"]]
     return Reply(sent[0]["status"], told, b"".join(message.get("body", b"") for message in sent[1:]))
 

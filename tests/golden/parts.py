@@ -9,6 +9,7 @@ from tests.golden.answers import Answer
 from tests.golden.clients import record_clients
 from tests.golden.forged import record_forged
 from tests.golden.questions import record_questions
+from tests.golden.replay import record_replay
 from tests.golden.routes import record_routes
 from tests.golden.walkforward import record_walkforward
 
@@ -20,6 +21,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "questions": record_questions,
     "clients": record_clients,
     "forged": record_forged,
+    "replay": record_replay,
     "accounts": record_accounts,
     "walkforward": record_walkforward,
 }
