@@ -1,7 +1,7 @@
 # Run `make <target>`. Required: make, and Python 3.11 or newer.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test gate check lint coverage slow system dates tools-present docs bench eval fixtures soak chain browser \
+.PHONY: help run test golden gate check lint coverage slow system dates tools-present docs bench eval fixtures soak chain browser \
 	vendor commands fuzz mutants dist live-check
 
 VENV := .venv
@@ -43,6 +43,9 @@ live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit co
 
 test: $(VENV)/dev $(BIN)/verdict ## the fast tests, without processes and real time: at most four minutes on two cores
 	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)'
+
+golden: $(VENV)/dev $(BIN)/verdict ## record anew what the service says, and show how it differs from what is recorded
+	@$(BIN)/python -m tests.golden
 
 gate: $(VENV)/dev $(BIN)/verdict ## the system tests that run before each landing: processes, kills, ledgers, documentation
 	@$(PYTEST) -m gate

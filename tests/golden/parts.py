@@ -8,7 +8,6 @@ from tests.golden.accounts import record_accounts
 from tests.golden.answers import Answer
 from tests.golden.clients import record_clients
 from tests.golden.forged import record_forged
-from tests.golden.questions import record_questions
 from tests.golden.replay import record_replay
 from tests.golden.routes import record_routes
 from tests.golden.walkforward import record_walkforward
@@ -18,7 +17,6 @@ Part = Callable[[Path], Mapping[str, Sequence[Answer]]]
 
 PARTS: Final[Mapping[str, Part]] = {
     "routes": record_routes,
-    "questions": record_questions,
     "clients": record_clients,
     "forged": record_forged,
     "replay": record_replay,

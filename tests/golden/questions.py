@@ -7,8 +7,7 @@ from typing import Final
 
 from tests.golden.answers import Answer
 from tests.golden.asking import Request, ask, shown
-from tests.golden.idle import HandClock, run
-from tests.golden.start import service
+from tests.golden.start import Running
 
 _QUESTIONS: Final = Path(__file__).resolve().parent / "questions.txt"
 _FORMS: Final = ("text/plain", "text/event-stream")
@@ -16,16 +15,9 @@ _IN_EVERY_FORM: Final = 20
 """Every twentieth question is asked in each form, the others as JSON only."""
 
 
-def record_questions(folder: Path) -> Mapping[str, Sequence[Answer]]:
-    """Record the answers."""
-
-    async def work(clock: HandClock) -> Sequence[Answer]:
-        async with service(folder / "data", clock) as running:
-            await clock.advance(60)
-            tokens = {"pro": await running.key("pro", "pro")}
-            return [Answer(title, shown(await ask(running, request, tokens))) for title, request in _requests()]
-
-    return {"questions": run(work)}
+async def record_questions(running: Running, tokens: Mapping[str, str]) -> list[Answer]:
+    """Ask them with the key of `pro`, and record the answers."""
+    return [Answer(title, shown(await ask(running, request, tokens))) for title, request in _requests()]
 
 
 def _requests() -> Iterator[tuple[str, Request]]:

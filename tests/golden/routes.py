@@ -7,6 +7,7 @@ from typing import Final
 from tests.golden.answers import Answer
 from tests.golden.asking import Request, ask, record, shown
 from tests.golden.idle import HandClock, run
+from tests.golden.questions import record_questions
 from tests.golden.start import Running, service
 
 _TARGETS: Final = Path(__file__).resolve().parent / "requests.txt"
@@ -115,7 +116,7 @@ _PAGES: Final = (
 
 
 def record_routes(folder: Path) -> Mapping[str, Sequence[Answer]]:
-    """Record requests to the routes, documents and pages."""
+    """Record requests to the routes, documents and pages, and questions."""
 
     async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
         async with service(folder / "data", clock) as running:
@@ -126,6 +127,7 @@ def record_routes(folder: Path) -> Mapping[str, Sequence[Answer]]:
             return {
                 "routes": await record(running, routes, tokens) + await _next_pages(running, tokens),
                 "pages": await record(running, pages, tokens),
+                "questions": await record_questions(running, tokens),
             }
 
     return run(work)
