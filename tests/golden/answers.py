@@ -26,10 +26,13 @@ OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"(\"(?:next_)?cursor\": ?\")[0-9A-Za-z_-]{16,}(?=\")"), r"\g<1><cursor>"),
     (re.compile(r"(--cursor[= ])[0-9A-Za-z_-]{16,}"), r"\g<1><cursor>"),
     (re.compile(r"\bwhsec_[0-9A-Za-z+/=]{16,}"), "<webhook secret>"),
-    (re.compile(r"\brcp_(?!4kYw0)[0-9A-Za-z]{22}\b"), "<receipt>"),
+    (re.compile(r"\b(rcp_[0-9A-Za-z]{7})[0-9A-Za-z]{8,15}\b"), r"\g<1><random>"),
+    (re.compile(r"(?i)(\bsignature(?:\": \"?| +|\":\"))0x[0-9a-f]{40,}\n? *[0-9a-f]+"), r"\g<1><signature>"),
+    (re.compile(r"(/paying/receipts/)[0-9a-f]{40,}"), r"\g<1><hash>"),
+    (re.compile(r"(\bstate=)[0-9A-Za-z_-]{20,}"), r"\g<1><state>"),
     (re.compile(r"\b[0-9.]+ GiB free"), "<free> GiB free"),
     (re.compile(r"(\"nonce\": ?\")[0-9A-Za-z]{16,}(?=\")"), r"\g<1><nonce>"),
-    (re.compile(r"(\"receiptSigner\": ?\")0x[0-9A-Fa-f]{40}(?=\")"), r"\g<1><signer>"),
+    (re.compile(r"(\"receiptSigner\\?\": ?\\?\")0x[0-9A-Fa-f]{40}\b"), r"\g<1><signer>"),
     (re.compile(r"http://127\.0\.0\.1:\d+"), "http://127.0.0.1:8402"),
 )
 """What differs between two runs of the same service, and what stands for it: ids, secrets, addresses, real time."""
