@@ -19,8 +19,8 @@ _REMEMBERED: Final = {
     "receipt": re.compile(r"rcp_[0-9A-Za-z]{22}"),
 }
 _RECEIPT: Final = "receipt.json"
-_NOTICED_S: Final = 2.0
-"""A running service notices what an operator does within a second."""
+_WRITTEN_S: Final = 60.0
+"""Longest time until the service has written what it counts, as when a key was last used."""
 
 _WALLET_KEY: Final = f"0x{1:064x}"
 _QUESTIONS: Final = 10
@@ -63,7 +63,11 @@ async def answers_of_commands(running: Running, folder: Path) -> list[Answer]:
 async def _type(running: Running) -> AsyncIterator[tuple[Line, Output]]:
     environments = await _environments(running)
     values = {"key": environments["pro"]["VERDICT_TOKEN"], "prefix": "", "receipt": ""}
+    before = ""
     for line in [*_helps(), *_lines()]:
+        if line.who != before:
+            await running.clock.advance(_WRITTEN_S)
+        before = line.who
         typed, _, kept = line.typed.partition(" >> ")
         typed, _, stdin = typed.partition(" < ")
         for name, value in values.items():
@@ -72,8 +76,6 @@ async def _type(running: Running) -> AsyncIterator[tuple[Line, Output]]:
         run = running.at_terminal if line.form in {"terminal", "colour"} else running.command
         colour = {"CLICOLOR_FORCE": "1"} if line.form == "colour" else {}
         output = await run(*words, stdin=stdin, **environments[line.who], **colour)
-        if line.who == "operator":
-            await running.clock.advance(_NOTICED_S)
         if kept:
             Path(kept).write_text(output.out, "utf-8")  # noqa: ASYNC240 - nothing else runs meanwhile
         for name, pattern in _REMEMBERED.items():
