@@ -33,24 +33,24 @@ def handful() -> Path:
     return cut(directory)
 
 
-def cut(directory: Path) -> Path:
+def cut(directory: Path, coins: Collection[str] = COINS) -> Path:
     """Write the small set into a folder."""
     metadata, files = read_set(Settings().fixtures_dir)
-    files = {name: content for name, content in files.items() if _is_kept(name)}
-    files[contexts_file("")] = _contexts(files[contexts_file("")], {*COINS, *DELISTED})
+    files = {name: content for name, content in files.items() if _is_kept(name, coins)}
+    files[contexts_file("")] = _contexts(files[contexts_file("")], {*coins, *DELISTED})
     files[contexts_file("xyz")] = _contexts(files[contexts_file("xyz")], ASSETS)
     files[_CATEGORIES] = _rows(files[_CATEGORIES], lambda row: row["name"] in CATEGORIES)
     write_set(directory, files, metadata)
     return directory
 
 
-def _is_kept(name: str) -> bool:
+def _is_kept(name: str, coins: Collection[str]) -> bool:
     """Whether a file is no series, or the series of a coin that is kept."""
     first, *_, last = name.split("/")
     if first != VENUE or not last.endswith(".gz"):
         return True
     dex = "xyz:" if "/xyz/" in name else ""
-    return dex + last.partition(".")[0] in {*COINS, *DELISTED, *ASSETS}
+    return dex + last.partition(".")[0] in {*coins, *DELISTED, *ASSETS}
 
 
 def _contexts(content: bytes, names: Collection[str]) -> bytes:

@@ -1,5 +1,6 @@
 """Records the answers anew and prints how they differ from those recorded before: `make golden`."""
 
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ def main(names: Sequence[str]) -> int:
         print(f"There is no part {', '.join(sorted(unknown))}. There are: {', '.join(PARTS)}.", file=sys.stderr)  # noqa: T201
         return 2
     run_inline()
+    logging.disable()
     differs = False
     for part in names or PARTS:
         with TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 FOLDER: Final = Path(__file__).resolve().parent / "answers"
 
 _TITLE: Final = "=== "
+_RECEIPT: Final = re.compile(r"\brcp_(?!4kYw0)[0-9A-Za-z]{22}\b")
 _SHOWN_FIELDS: Final = 12
 """Fields of a route whose difference is shown; the rest is counted."""
 
@@ -25,14 +26,17 @@ OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*"), "<session>"),
     (re.compile(r"(\"(?:next_)?cursor\": ?\")[0-9A-Za-z_-]{16,}(?=\")"), r"\g<1><cursor>"),
     (re.compile(r"(--cursor[= ])[0-9A-Za-z_-]{16,}"), r"\g<1><cursor>"),
-    (re.compile(r"\bwhsec_[0-9A-Za-z+/=]{16,}"), "<webhook secret>"),
-    (re.compile(r"\b(rcp_[0-9A-Za-z]{7})[0-9A-Za-z]{8,15}\b"), r"\g<1><random>"),
-    (re.compile(r"(?i)(\bsignature(?:\": \"?| +|\":\"))0x[0-9a-f]{40,}\n? *[0-9a-f]+"), r"\g<1><signature>"),
+    (re.compile(r"\brcp_[0-9A-Za-z]{8,21}…"), "<receipt>…"),
+    (re.compile(r"(\bSignature +)0x[0-9a-f]+\n +[0-9a-f]+"), r"\g<1><signature>"),
     (re.compile(r"(/paying/receipts/)[0-9a-f]{40,}"), r"\g<1><hash>"),
     (re.compile(r"(\bstate=)[0-9A-Za-z_-]{20,}"), r"\g<1><state>"),
     (re.compile(r"\b[0-9.]+ GiB free"), "<free> GiB free"),
+    (re.compile(r"\([0-9,]+ bytes\)"), "(<size> bytes)"),
+    (re.compile(r"(\blog(?:\", ?\"said\": ?\"|: ))[0-9.]+ [KM]iB"), r"\g<1><size>"),
     (re.compile(r"(\"nonce\": ?\")[0-9A-Za-z]{16,}(?=\")"), r"\g<1><nonce>"),
-    (re.compile(r"(\"receiptSigner\\?\": ?\\?\")0x[0-9A-Fa-f]{40}\b"), r"\g<1><signer>"),
+    (re.compile(r"(\"(?:receiptSigner|signer)\\?\": ?\\?\")0x[0-9A-Fa-f]{40}\b"), r"\g<1><signer>"),
+    (re.compile(r"\b0x[0-9a-f]{130}\b"), "<signature>"),
+    (re.compile(r"\bwhsec_[0-9A-Za-z+/=]+"), "<secret>"),
     (re.compile(r"http://127\.0\.0\.1:\d+"), "http://127.0.0.1:8402"),
 )
 """What differs between two runs of the same service, and what stands for it: ids, secrets, addresses, real time."""
@@ -57,6 +61,16 @@ def normalised(text: str, known: Mapping[str, str] | None = None) -> str:
     for pattern, name in OF_THE_MOMENT:
         text = pattern.sub(name, text)
     return text
+
+
+def numbered(answers: Sequence[Answer]) -> list[Answer]:
+    """Replace ids of receipts, which are drawn, by the order in which they are first told."""
+    numbers: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        return numbers.setdefault(found[0], f"<receipt {len(numbers) + 1}>")
+
+    return [Answer(*(_RECEIPT.sub(name, text) for text in answer)) for answer in answers]
 
 
 def written(answers: Sequence[Answer]) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from typing import Any, Final, NamedTuple
@@ -60,6 +61,7 @@ _BLOCKS: Final = frozenset(
     ]
 )
 _UNSEEN: Final = frozenset({"script", "style"})
+_IN_BASE64: Final = ("payment-required", "payment-response", "x-payment-response")
 _NOT_SHOWN: Final = ("text/javascript", "text/css", "image/png", "font/")
 
 
@@ -128,8 +130,13 @@ def shown(reply: Reply, known: Mapping[str, str] | None = None) -> str:
         body = page_text(reply.body.decode())
     else:
         body = reply.body.decode("utf-8", "backslashreplace")
-    head = "\n".join([f"HTTP {reply.status}", *(f"{name}: {value}" for name, value in sorted(reply.headers))])
+    fields = (f"{name}: {_decoded(value) if name in _IN_BASE64 else value}" for name, value in sorted(reply.headers))
+    head = "\n".join([f"HTTP {reply.status}", *fields])
     return normalised(f"{head}\n\n{body}", known)
+
+
+def _decoded(value: str) -> str:
+    return b64decode(value, validate=True).decode()
 
 
 async def _in_process(service: Running, request: Request, headers: Mapping[str, str]) -> Reply:
@@ -148,6 +155,11 @@ async def _in_process(service: Running, request: Request, headers: Mapping[str, 
         sent.append(message)
 
     await service.app(scope, receive, send)
+    return joined(sent)
+
+
+def joined(sent: Sequence[Any]) -> Reply:
+    """The answer of an application, from the messages that it sent."""
     told = [(name.decode().lower(), value.decode("latin-1")) for name, value in sent[0]["headers"]]
     return Reply(sent[0]["status"], told, b"".join(message.get("body", b"") for message in sent[1:]))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.golden.answers import Answer
+from tests.golden.answers import Answer, numbered
 from tests.golden.commands import answers_of_commands
 from tests.golden.idle import HandClock, run
 from tests.golden.start import service
@@ -17,7 +17,7 @@ def record_clients(folder: Path) -> Mapping[str, Sequence[Answer]]:
         async with service(folder / "data", clock, knows_port=True) as running:
             await clock.advance(60)
             return {
-                "commands": await answers_of_commands(running, folder),
+                "commands": numbered(await answers_of_commands(running, folder)),
                 "tools": await answers_of_tools(running),
             }
 

@@ -121,7 +121,7 @@ def record_routes(folder: Path) -> Mapping[str, Sequence[Answer]]:
         async with service(folder / "data", clock) as running:
             await clock.advance(60)
             tokens = await tokens_of(running)
-            routes = [*_targets("GET"), *_mistakes(), *_of_accounts()]
+            routes = [*_targets(), *_mistakes(), *_of_accounts()]
             pages = [Request("", "GET", target) for target in (*_DOCUMENTS, *_PAGES)]
             return {
                 "routes": await record(running, routes, tokens) + await _next_pages(running, tokens),
@@ -141,10 +141,10 @@ async def tokens_of(running: Running) -> Mapping[str, str]:
     return {**made, "mistyped": mistyped, "nonsense": "nonsense"}
 
 
-def _targets(method: str) -> Iterator[Request]:
+def _targets() -> Iterator[Request]:
     for line in _TARGETS.read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
-            yield Request("pro", method, f"/api/cli/{line}")
+            yield Request("pro", "GET", f"/api/cli/{line}")
 
 
 def _mistakes() -> Iterator[Request]:
@@ -177,11 +177,12 @@ async def _next_pages(running: Running, tokens: Mapping[str, str]) -> list[Answe
         "/api/cli/transcripts?limit=5",
         "/api/cli/wallets?action=movements&contract=0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2&limit=9",
     ):
-        cursor, number = "", 1
-        while cursor is not None and number <= 4:
-            more = f"&cursor={cursor}" if cursor else ""
+        more = ""
+        for number in range(1, _PAGES_READ + 1):
             reply = await ask(running, Request("pro", "GET", f"{target}{more}"), tokens)
             answers.append(Answer(f"GET {target} · pro · page {number}", shown(reply)))
-            cursor = reply.json["data"]["meta"]["next_cursor"] if reply.status == 200 else None
-            number += 1
+            cursor = reply.json["data"]["meta"]["next_cursor"]
+            if cursor is None:
+                break
+            more = f"&cursor={cursor}"
     return answers

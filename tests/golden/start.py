@@ -6,9 +6,10 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from email.utils import formatdate
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
@@ -24,18 +25,28 @@ from service.clients.mcp.server import make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES
 from service.clock import SystemClock
 from service.http.fast_path import FastPath
-from service.settings import Settings
+from service.settings import UPSTREAMS, Settings
 from service.storage import opening
+from service.upstream.replay import recording
+from service.upstream.replay.server import Interceptor, replay_server
 from service.walkforward import factory as walkforward
+from service.walkforward import worker
+from service.walkforward.parameters import CoinHistoryInput
 from service.walkforward.records import PackedRun
-from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
+from service.walkforward.worker import NothingToWalk, WalkforwardJob
+from service.walkforward.worker import _histories as _all_days
+from service.wiring import clocks, upstreams
 from service.wiring.build import build
 from service.wiring.server import Server, configure
+from tests.fakes.handful import COINS, cut
 from tests.golden.idle import HandClock
 
 ADDRESS: Final = "http://127.0.0.1:8402"
 """What the service takes for its address; it listens on a free port."""
 
+
+_WALKED_DAYS: Final = 520
+"""A year to train on, one fold of a quarter, and most of another."""
 
 COMMANDS: Final = tuple(command.words for _, commands in SECTIONS for command in commands)
 """Words of every command: `coin risk`."""
@@ -81,8 +92,9 @@ class Running(NamedTuple):
             return await asyncio.to_thread(_typed, words, {"COLUMNS": "80", **environment}, stdin, stream)
 
     async def operate(self, *words: str) -> Output:
-        """Run an operator's command on the data folder of the service."""
-        return await self.command(*words, **self.environment)
+        """Run an operator's command on the data folder of the service, at its time."""
+        with patch.object(clocks, "FrozenClock", lambda _at_ms: self.clock):
+            return await self.command(*words, **self.environment)
 
     async def key(self, name: str, tier: str = "free") -> str:
         """Make an API key as the operator does."""
@@ -116,9 +128,17 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
-async def _walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
-    """Run a walk-forward in this process: a test may not start another."""
-    return run_job(job, report)
+def _last_days(job: WalkforwardJob) -> list[CoinHistoryInput]:
+    """Read less of the past: the time of a run grows with the square of its days."""
+    first = job.until_ms // 86_400_000 - _WALKED_DAYS
+    return [
+        CoinHistoryInput(
+            each.coin,
+            [bar for bar in each.bars if bar[0] >= first],
+            [payment for payment in each.funding if payment[0] >= first],
+        )
+        for each in _all_days(job)
+    ]
 
 
 async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
@@ -131,6 +151,41 @@ def tool_server(running: Running, token: str | None) -> Iterator[Any]:
     with closing(Gateway(f"http://127.0.0.1:{running.port}", lambda _headers: token)) as gateway:
         caller = ToolCaller(gateway, DEFAULT_BYTES, over_http=False)
         yield make_server(caller, DEFAULT_BYTES, over_http=False)
+
+
+@contextmanager
+def _unpacked_once() -> Iterator[None]:
+    """Let the replay keep what it has unpacked: as a clock moves through days, the same hours are asked for often."""
+    with patch.object(recording, "_unpacked", lru_cache(None)(recording._unpacked.__wrapped__)):
+        yield
+
+
+@asynccontextmanager
+async def live_upstreams(
+    fixtures_dir: Path, clock: HandClock, intercept: Interceptor
+) -> AsyncIterator[Mapping[str, Any]]:
+    """Serve a recording as the live upstreams until the block ends; yield the settings that name them.
+
+    A service that is started meanwhile may ask them as often as it wants to.
+
+    Args:
+        fixtures_dir: Of the recording.
+        clock: What now is.
+        intercept: Called with every request; what it returns is sent, or the recorded answer if it returns null.
+    """
+    with (
+        _unpacked_once(),
+        patch.object(upstreams, "PUBLISHED", dict.fromkeys(upstreams.PUBLISHED, 1_000_000_000)),
+    ):
+        async with replay_server(fixtures_dir, clock, "frozen") as replay:
+            replay.interceptor = intercept
+            yield {
+                "source": "live",
+                "fixtures_dir": str(fixtures_dir),
+                "wallets_rpc": replay.base("ethereum"),
+                "wallets_file": str(fixtures_dir / "chain" / "wallets.toml"),
+                **{f"{name}_url": replay.base(name) for name in UPSTREAMS},
+            }
 
 
 @asynccontextmanager
@@ -147,8 +202,16 @@ async def service(
         settings: As after `VERDICT_`, in lower case.
     """
     unlimited = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
+
+    async def walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
+        """Run a walk-forward in this process, since a test may not start another; it holds up the loop for seconds."""
+        await clock.settle()
+        with patch.object(worker, "_histories", _last_days):
+            return worker.run_job(job, report)
+
     with (
-        patch.object(walkforward, "run_in_process", _walk if walks else _stay),
+        patch.object(walkforward, "run_in_process", walk if walks else _stay),
+        _unpacked_once(),
         patch.object(uvicorn.server, "formatdate", lambda *_, **__: formatdate(clock.now_ms() / 1_000, usegmt=True)),
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
@@ -166,3 +229,8 @@ async def service(
                 built.streams.stop()
                 server.stop()
                 await serving
+
+
+def few_coins(folder: Path, coins: Collection[str] = COINS) -> Path:
+    """Cut the recording to a handful of coins and assets, in a new folder."""
+    return cut(folder, coins)

@@ -1,0 +1,8 @@
+from pathlib import Path
+
+from tests.golden.answers import expect_as_recorded
+from tests.golden.forged import record_forged
+
+
+def test_forged_upstream_answers_are_taken_or_held_back_as_recorded(tmp_path: Path) -> None:
+    expect_as_recorded(record_forged(tmp_path))

@@ -1,0 +1,8 @@
+from pathlib import Path
+
+from tests.golden.answers import expect_as_recorded
+from tests.golden.walkforward import record_walkforward
+
+
+def test_the_walkforward_is_told_as_recorded(tmp_path: Path) -> None:
+    expect_as_recorded(record_walkforward(tmp_path))
