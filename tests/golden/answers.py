@@ -27,7 +27,7 @@ OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"(\"(?:next_)?cursor\": ?\")[0-9A-Za-z_-]{16,}(?=\")"), r"\g<1><cursor>"),
     (re.compile(r"(--cursor[= ])[0-9A-Za-z_-]{16,}"), r"\g<1><cursor>"),
     (re.compile(r"\brcp_[0-9A-Za-z]{8,21}…"), "<receipt>…"),
-    (re.compile(r"(\bSignature +)0x[0-9a-f]+\n +[0-9a-f]+"), r"\g<1><signature>"),
+    (re.compile(r"(?i)(\bsignature +)0x[0-9a-f]+(?:\n +[0-9a-f]{2,}$)+", re.MULTILINE), r"\g<1><signature>"),
     (re.compile(r"(/paying/receipts/)[0-9a-f]{40,}"), r"\g<1><hash>"),
     (re.compile(r"(\bstate=)[0-9A-Za-z_-]{20,}"), r"\g<1><state>"),
     (re.compile(r"\b[0-9.]+ GiB free"), "<free> GiB free"),
