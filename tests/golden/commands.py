@@ -1,8 +1,10 @@
 """Every command of the command line, for a person at a terminal and for a program that reads a pipe."""
 
+import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,30 +18,57 @@ _REMEMBERED: Final = {
     "prefix": re.compile(r"verdict_sk_[0-9A-Za-z]{8}"),
     "receipt": re.compile(r"rcp_[0-9A-Za-z]{22}"),
 }
+_RECEIPT: Final = "receipt.json"
+_WRITTEN_S: Final = 60.0
+"""Longest time until the service has written what it counts, as when a key was last used."""
+
 _WALLET_KEY: Final = f"0x{1:064x}"
 _QUESTIONS: Final = 10
 
 
 class Line(NamedTuple):
-    """A command line: who types it, the form of its answer, and its words."""
+    """A command line: who types it, the form of its answer, and what is typed after `verdict`."""
 
     who: str
     form: str
     typed: str
 
+    @property
+    def title(self) -> str:
+        """What tells it from others."""
+        words = f"verdict {self.typed}".strip()
+        return " · ".join([f"{words} --json", self.who] if self.form == "--json" else [words, self.form, self.who])
+
 
 async def answers_of_commands(running: Running, folder: Path) -> list[Answer]:
     """Type every command line, one after the other, in the folder that holds the service's folder `data`."""
     with chdir(folder):
-        return [Answer(*told) for told in (await _typed(running)).items()]
+        outputs = [(line.title, output) async for line, output in _type(running)]
+        receipt = json.loads(Path(_RECEIPT).read_bytes())  # noqa: ASYNC240 - nothing else runs meanwhile
+    known = {
+        f":{running.port}": ":8402",
+        receipt["signer"]: "<signer>",
+        receipt["receipt"]["nonce"]: "<nonce>",
+        receipt["receipt"]["transaction"]: "<transaction>",
+    }
+    times: Counter[str] = Counter()
+    answers = []
+    for title, output in outputs:
+        times[title] += 1
+        again = f" · {times[title]}" if times[title] > 1 else ""
+        answers.append(Answer(f"{title}{again}", _shown(output, known)))
+    return answers
 
 
-async def _typed(running: Running) -> Mapping[str, str]:
+async def _type(running: Running) -> AsyncIterator[tuple[Line, Output]]:
     environments = await _environments(running)
     values = {"key": environments["pro"]["VERDICT_TOKEN"], "prefix": "", "receipt": ""}
-    answers: dict[str, str] = {}
+    before = ""
     for line in [*_helps(), *_lines()]:
-        typed, _, kept = line.typed.partition(" > ") if line.typed.endswith(".json") else (line.typed, "", "")
+        if line.who != before:
+            await running.clock.advance(_WRITTEN_S)
+        before = line.who
+        typed, _, kept = line.typed.partition(" >> ")
         typed, _, stdin = typed.partition(" < ")
         for name, value in values.items():
             typed, stdin = typed.replace(f"{{{name}}}", value), stdin.replace(f"{{{name}}}", value)
@@ -47,28 +76,16 @@ async def _typed(running: Running) -> Mapping[str, str]:
         run = running.at_terminal if line.form in {"terminal", "colour"} else running.command
         colour = {"CLICOLOR_FORCE": "1"} if line.form == "colour" else {}
         output = await run(*words, stdin=stdin, **environments[line.who], **colour)
-        if line.who == "operator":
-            await running.clock.advance(2)
         if kept:
             Path(kept).write_text(output.out, "utf-8")  # noqa: ASYNC240 - nothing else runs meanwhile
         for name, pattern in _REMEMBERED.items():
-            if found := pattern.search(output.out):
+            if found := pattern.search(output.out + output.err):
                 values[name] = found[0]
-        title = _title(line)
-        again = sum(1 for known in answers if known.partition(" · again")[0] == title)
-        title += f" · again {again}" if again else ""
-        answers[title] = _shown(output, {f":{running.port}": ":8402"})
-    return answers
-
-
-def _title(line: Line) -> str:
-    typed = f"verdict {line.typed}".strip()
-    if line.form == "--json":
-        typed += " --json"
-    return " · ".join([typed, *filter(None, (line.form if line.form != "--json" else "", line.who))])
+        yield line, output
 
 
 def _shown(output: Output, known: Mapping[str, str]) -> str:
+    """Exit code and standard output, then standard error if something is there; `␛` begins what is no letter."""
     out, err = (normalised(text, known).replace("\x1b[", "␛[").replace("\r", "␍") for text in output[1:])
     return f"exit {output.code}\n\n{out}" + (f"--- stderr\n{err}" if err else "")
 
