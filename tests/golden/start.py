@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ from service.walkforward.records import PackedRun
 from service.walkforward.worker import NothingToWalk, WalkforwardJob, run_job
 from service.wiring.build import build
 from service.wiring.server import Server, configure
-from tests.fakes.handful import cut
+from tests.fakes import handful
 from tests.golden.idle import HandClock
 
 ADDRESS: Final = "http://127.0.0.1:8402"
@@ -131,6 +131,7 @@ async def service(
                 await serving
 
 
-def few_coins(folder: Path) -> Path:
-    """Cut the recording to a handful of coins and assets, in a new folder."""
-    return cut(folder)
+def few_coins(folder: Path, venue_symbols: Sequence[str]) -> Path:
+    """Cut the recording to these coins and a few assets, in a new folder."""
+    with patch.object(handful, "COINS", tuple(venue_symbols)):
+        return handful.cut(folder)
