@@ -115,9 +115,9 @@ class _Recording:
             await self._tell_table(_BESIDE_TABLE if hour in _HOURS_BESIDE_TABLE else ())
             if hour == _MIDNIGHT:
                 await self._tell_ledger()
-        await self._resume(early, first)
         for stream in streams:
             await self._keep(stream)
+        await self._resume(early, first)
         return self._files
 
     async def _resume(self, early: Sequence["_Stream"], first: Sequence[str]) -> None:
