@@ -34,7 +34,10 @@ _LAST_STEPS: Final = 240
 _STEP_S: Final = 5
 """The last 20 minutes are followed state by state: a stream keeps 360 states, so that the first are forgotten."""
 
-_COINS: Final = ("BTC", "ETH", "SOL", "DOGE", "HYPE", "XMR", "PEPE")
+_TRADED: Final = ("BTC", "ETH", "SOL", "DOGE", "XMR", "ADA", "ENA", "kPEPE")
+"""With that midnight DOWN outnumbers UP among them, so that a crossing is told."""
+
+_COINS: Final = tuple(coin.removeprefix("k") for coin in _TRADED)
 _TABLE: Final = "/api/cli/coins?limit=1000"
 _BESIDE_TABLE: Final = (
     "regime?action=active",
@@ -66,7 +69,7 @@ def record_replay(folder: Path) -> Mapping[str, Sequence[Answer]]:
     """Record what is said of 26 hours while they pass, on a handful of coins."""
 
     async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
-        fixtures = few_coins(folder / "fixtures")
+        fixtures = few_coins(folder / "fixtures", _TRADED)
         async with service(folder / "data", clock, fixtures_dir=str(fixtures)) as running:
             await clock.advance(60)
             return await _Recording(running, await running.key("replay", "pro")).pass_hours()
@@ -111,9 +114,9 @@ class _Recording:
             await self._tell_table(_BESIDE_TABLE if hour in _HOURS_BESIDE_TABLE else ())
             if hour == _MIDNIGHT:
                 await self._tell_ledger()
-        await self._resume(early, first)
         for stream in streams:
             await self._keep(stream)
+        await self._resume(early, first)
         return self._files
 
     async def _resume(self, early: Sequence["_Stream"], first: Sequence[str]) -> None:
