@@ -54,7 +54,8 @@ class Steps(NamedTuple):
 _NOW: Final = Steps(0, (15, 30), (15, 30))
 _MINUTES: Final = Steps(0, (30, 60), (30, 60))
 _NEWS: Final = Steps(0, (600, 15), (600, 15))
-_HOUR: Final = Steps(_HOUR_S, (45, 15, 1_800), (900, 900))
+_HOUR: Final = Steps(_HOUR_S, (45, _HOUR_S), (900, 2_700))
+_DOWN: Final = Steps(0, (60, 60, 60), (60, 60))
 _DAY: Final = Steps(86_400, (45, 900, 15), (900, 60))
 """The second venue is asked for bars that are a quarter of an hour late."""
 
@@ -362,8 +363,8 @@ GROUPS: Final[Sequence[tuple[Steps, Sequence[Case]]]] = (
             Case("bars times ten, and Hyperliquid down", "klines:BTCUSDT",
                  _changed(lambda rows: [[row[0], *map(_times(10), row[1:5]), *row[5:]] for row in rows]),
                  _DAYS.format(coin=_TOUCHED))]),
-    (_MINUTES, [Case("prices times ten, and Hyperliquid down", "premiumIndex", _DEAR),
-                Case("status 500, and Binance forged", "metaAndAssetCtxs", _sent(500))]),
+    (_DOWN, [Case("prices times ten, and Hyperliquid down", "premiumIndex", _DEAR),
+             Case("status 500, and Binance forged", "metaAndAssetCtxs", _sent(500))]),
 )  # fmt: skip
 """Cases that are forged at the same time, in this order; time goes on from one to the next.
 
