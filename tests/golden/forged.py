@@ -327,11 +327,13 @@ def _feed(name: str, pattern: bytes, made: bytes) -> Case:
     return Case(name, "rss", forge, "sentiment?action=health")
 
 
+_BESIDE: Final = frozenset({"BTC's volume times a thousand", "BTC's open interest negative"})
 _DEAR: Final = _changed(_each(markPrice=_times(10), indexPrice=_times(10)))
 _NO_RESULT: Final = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}'
 
 GROUPS: Final[Sequence[tuple[Steps, Sequence[Case]]]] = (
-    *((_NOW, [Case(name, "metaAndAssetCtxs", forge)]) for name, forge in {**_UNIVERSE, **_SENT}.items()),
+    *((_NOW, [Case(name, "metaAndAssetCtxs", forge, _DAYS.format(coin=_TOUCHED) if name in _BESIDE else "")])
+      for name, forge in {**_UNIVERSE, **_SENT}.items()),
     (_NOW, [Case("assets' prices times ten", "xyz:metaAndAssetCtxs",
                  _changed(_every(markPx=_times(10), oraclePx=_times(10), midPx=_times(10))), "rwa/symbol/GOLD")]),
     (_MINUTES, [Case("prices times ten", "premiumIndex", _DEAR),
@@ -510,7 +512,9 @@ async def _served(running: Running, case: Case, tokens: Mapping[str, str]) -> Ma
         reply = await ask(running, Request("pro", "GET", f"/api/cli/{case.route}"), tokens)
         said = reply.json
         data = said.get("data", said)
-        told[case.route] = [reply.status, data.get("series", data), said.get("meta", {}).get("as_of")]
+        if "series" in data:
+            data = {"series": data["series"], "now": data["now"]}
+        told[case.route] = [reply.status, data, said.get("meta", {}).get("as_of")]
     return told
 
 
