@@ -53,10 +53,10 @@ class Steps(NamedTuple):
 
 _NOW: Final = Steps(0, (15, 30), (15, 30))
 _MINUTES: Final = Steps(0, (30, 60), (30, 60))
-_NEWS: Final = Steps(0, (600, 15, 300), (600, 15, 300))
-_HOUR: Final = Steps(_HOUR_S, (45, 15, 1_800), (900, 900))
-_DAY: Final = Steps(86_400, (45, 15, 60), (900, 60))
-_LATE_DAY: Final = Steps(86_400, (45, 900, 60), (900, 900))
+_NEWS: Final = Steps(0, (600, 15), (600, 15))
+_HOUR: Final = Steps(_HOUR_S, (45, _HOUR_S), (900, 2_700))
+_DOWN: Final = Steps(0, (60, 60, 60), (60, 60))
+_DAY: Final = Steps(86_400, (45, 900, 15), (900, 60))
 """The second venue is asked for bars that are a quarter of an hour late."""
 
 
@@ -327,11 +327,13 @@ def _feed(name: str, pattern: bytes, made: bytes) -> Case:
     return Case(name, "rss", forge, "sentiment?action=health")
 
 
+_BESIDE: Final = frozenset({"BTC's volume times a thousand", "BTC's open interest negative"})
 _DEAR: Final = _changed(_each(markPrice=_times(10), indexPrice=_times(10)))
 _NO_RESULT: Final = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}'
 
 GROUPS: Final[Sequence[tuple[Steps, Sequence[Case]]]] = (
-    *((_NOW, [Case(name, "metaAndAssetCtxs", forge)]) for name, forge in {**_UNIVERSE, **_SENT}.items()),
+    *((_NOW, [Case(name, "metaAndAssetCtxs", forge, _DAYS.format(coin=_TOUCHED) if name in _BESIDE else "")])
+      for name, forge in {**_UNIVERSE, **_SENT}.items()),
     (_NOW, [Case("assets' prices times ten", "xyz:metaAndAssetCtxs",
                  _changed(_every(markPx=_times(10), oraclePx=_times(10), midPx=_times(10))), "rwa/symbol/GOLD")]),
     (_MINUTES, [Case("prices times ten", "premiumIndex", _DEAR),
@@ -358,14 +360,13 @@ GROUPS: Final[Sequence[tuple[Steps, Sequence[Case]]]] = (
     (_HOUR, [Case("no contracts", "exchangeInfo", _changed(lambda given: {**given, "symbols": []})),
              _greed("a word", value="greedy")]),
     (_HOUR, [_greed("of the future", timestamp="4102444800", value="1")]),
-    (_DAY, _series("candleSnapshot:1d", _BARS, _DAYS)),
-    (_LATE_DAY, [*_series("candleSnapshot:1d", _MORE_BARS, _DAYS),
-                 Case("status 500, and Binance forged", "candleSnapshot:1d:BTC", _sent(500)),
-                 Case("bars times ten, and Hyperliquid down", "klines",
-                      _changed(lambda rows: [[row[0], *map(_times(10), row[1:5]), *row[5:]] for row in rows]),
-                      _DAYS.format(coin=_TOUCHED))]),
-    (_MINUTES, [Case("prices times ten, and Hyperliquid down", "premiumIndex", _DEAR),
-                Case("status 500, and Binance forged", "metaAndAssetCtxs", _sent(500))]),
+    (_DAY, [*_series("candleSnapshot:1d", _BARS[1:], _DAYS),
+            Case("status 500, and Binance forged", "candleSnapshot:1d:BTC", _sent(500)),
+            Case("bars times ten, and Hyperliquid down", "klines:BTCUSDT",
+                 _changed(lambda rows: [[row[0], *map(_times(10), row[1:5]), *row[5:]] for row in rows]),
+                 _DAYS.format(coin=_TOUCHED))]),
+    (_DOWN, [Case("prices times ten, and Hyperliquid down", "premiumIndex", _DEAR),
+             Case("status 500, and Binance forged", "metaAndAssetCtxs", _sent(500))]),
 )  # fmt: skip
 """Cases that are forged at the same time, in this order; time goes on from one to the next.
 
@@ -418,7 +419,8 @@ def _name_of(request: web.Request, body: bytes) -> str:
         parts = (asked["type"], inner.get("interval"), inner.get("coin") or asked.get("coin"))
         return dex + ":".join(part for part in parts if part)
     words = request.path.strip("/").split("/")
-    return "/".join(words[-2:]) if words[-2] in {"coins", "ticker"} else words[-1]
+    name = "/".join(words[-2:]) if words[-2] in {"coins", "ticker"} else words[-1]
+    return f"{name}:{request.query['symbol']}" if name == "klines" else name
 
 
 async def _honest(request: web.Request) -> bytes:
@@ -443,21 +445,28 @@ def record_forged(folder: Path) -> Mapping[str, Sequence[Answer]]:
             tokens = {"pro": await running.key("pro", "pro")}
             for _ in range(8):
                 await clock.jump(15)
-            traces = [await _traces(running, door, steps, cases, tokens) for steps, cases in GROUPS]
+            counted: dict[str, float] = {}
+            traces = [await _traces(running, door, steps, cases, tokens, counted) for steps, cases in GROUPS]
             return {"forged": [trace for group in traces for trace in group]}
 
     return run(work, _BEGIN_MS, frozen=False)
 
 
 async def _traces(
-    running: Running, door: Door, steps: Steps, cases: Sequence[Case], tokens: Mapping[str, str]
+    running: Running,
+    door: Door,
+    steps: Steps,
+    cases: Sequence[Case],
+    tokens: Mapping[str, str],
+    counted: dict[str, float],
 ) -> Sequence[Answer]:
     clock = running.clock
     if steps.until_s:
         left_s = steps.until_s - clock.at_ms / 1_000 % steps.until_s
         for seconds in (max(left_s - 60, 0), 15, 15):
             await clock.jump(seconds)
-    counted = await _counted(running)
+    if steps.until_s or not counted:
+        counted.update(await _counted(running))
     lines: list[list[str]] = [[] for _ in cases]
     for forged, phase in ((True, steps.forged), (False, steps.honest)):
         door.cases, door.forged = {case.asked: case for case in cases if forged}, Counter()
@@ -465,8 +474,9 @@ async def _traces(
             await clock.jump(seconds)
         if door.failed is not None:
             raise door.failed
-        before, counted = counted, await _counted(running)
-        changed = {name: count - before.get(name, 0) for name, count in counted.items() if count != before.get(name, 0)}
+        now = await _counted(running)
+        changed = {name: count - counted.get(name, 0) for name, count in now.items() if count != counted.get(name, 0)}
+        counted.update(now)
         ready = _of_ready((await ask(running, Request("", "GET", "/readyz"), tokens)).json)
         for case, written in zip(cases, lines, strict=True):
             served = await _served(running, case, tokens)
@@ -502,7 +512,9 @@ async def _served(running: Running, case: Case, tokens: Mapping[str, str]) -> Ma
         reply = await ask(running, Request("pro", "GET", f"/api/cli/{case.route}"), tokens)
         said = reply.json
         data = said.get("data", said)
-        told[case.route] = [reply.status, data.get("series", data), said.get("meta", {}).get("as_of")]
+        if "series" in data:
+            data = {"series": data["series"], "now": data["now"]}
+        told[case.route] = [reply.status, data, said.get("meta", {}).get("as_of")]
     return told
 
 
