@@ -32,7 +32,7 @@ _AFTER_MIDNIGHT_S: Final = 90
 
 _LAST_STEPS: Final = 240
 _STEP_S: Final = 5
-"""The last 20 minutes are followed state by state: a stream keeps 360 states, so that the first are forgotten."""
+"""Twenty more minutes, state by state: a stream keeps 360 states, so that the first are forgotten by then."""
 
 _TRADED: Final = ("BTC", "ETH", "SOL", "DOGE", "XMR", "ADA", "ENA", "kPEPE")
 """With that midnight DOWN outnumbers UP among them, so that a crossing is told."""
@@ -120,7 +120,7 @@ class _Recording:
         return self._files
 
     async def _resume(self, early: Sequence["_Stream"], first: Sequence[str]) -> None:
-        """Follow the streams closely, leave in the middle, and go on: after 10 minutes, and after a day."""
+        """Leave streams and go on with them: after 10 minutes, and after more states than are kept."""
         for stream in early:
             stream.open()
         for step in range(_LAST_STEPS):
