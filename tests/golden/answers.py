@@ -37,7 +37,7 @@ OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"(\"(?:receiptSigner|signer)\\?\": ?\\?\")0x[0-9A-Fa-f]{40}\b"), r"\g<1><signer>"),
     (re.compile(r"\b0x[0-9a-f]{130}\b"), "<signature>"),
     (re.compile(r"\bwhsec_[0-9A-Za-z+/=]+"), "<secret>"),
-    (re.compile(r"http://127\.0\.0\.1:\d+"), "http://127.0.0.1:8402"),
+    (re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d{4,5}\b"), r"\g<1>:8402"),
 )
 """What differs between two runs of the same service, and what stands for it: ids, secrets, addresses, real time."""
 

@@ -1,4 +1,4 @@
-"""Two hundred questions in plain words, on the whole recording at its last instant."""
+"""Two hundred questions in plain words."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ _IN_EVERY_FORM: Final = 20
 """Every twentieth question is asked in each form, the others as JSON only."""
 
 
-async def record_questions(running: Running, tokens: Mapping[str, str]) -> list[Answer]:
+async def answers_of_questions(running: Running, tokens: Mapping[str, str]) -> list[Answer]:
     """Ask them with the key of `pro`, and record the answers."""
     return [Answer(title, shown(await ask(running, request, tokens))) for title, request in _requests()]
 

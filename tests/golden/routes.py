@@ -1,4 +1,4 @@
-"""Every route with good parameters and with mistakes, on the whole recording at its last instant."""
+"""Every route with good parameters and with mistakes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -6,9 +6,7 @@ from typing import Final
 
 from tests.golden.answers import Answer
 from tests.golden.asking import Request, ask, record, shown
-from tests.golden.idle import HandClock, run
-from tests.golden.questions import record_questions
-from tests.golden.start import Running, service
+from tests.golden.start import Running
 
 _TARGETS: Final = Path(__file__).resolve().parent / "requests.txt"
 
@@ -115,22 +113,15 @@ _PAGES: Final = (
 )
 
 
-def record_routes(folder: Path) -> Mapping[str, Sequence[Answer]]:
-    """Record requests to the routes, documents and pages, and questions."""
+async def answers_of_routes(running: Running, tokens: Mapping[str, str]) -> list[Answer]:
+    """Ask every route, and read lists page by page; `tokens` as `tokens_of` makes them."""
+    requests = [*_targets(), *_mistakes(), *_of_accounts()]
+    return await record(running, requests, tokens) + await _next_pages(running, tokens)
 
-    async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
-        async with service(folder / "data", clock) as running:
-            await clock.advance(60)
-            tokens = await tokens_of(running)
-            routes = [*_targets(), *_mistakes(), *_of_accounts()]
-            pages = [Request("", "GET", target) for target in (*_DOCUMENTS, *_PAGES)]
-            return {
-                "routes": await record(running, routes, tokens) + await _next_pages(running, tokens),
-                "pages": await record(running, pages, tokens),
-                "questions": await record_questions(running, tokens),
-            }
 
-    return run(work)
+async def answers_of_pages(running: Running) -> list[Answer]:
+    """Read documents and pages."""
+    return await record(running, [Request("", "GET", target) for target in (*_DOCUMENTS, *_PAGES)], {})
 
 
 async def tokens_of(running: Running) -> Mapping[str, str]:
