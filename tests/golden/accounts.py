@@ -15,8 +15,8 @@ from tests.golden.idle import HandClock, run
 from tests.golden.start import Running, few_coins, service
 from tests.golden.wallets import payment, sign_in, wallet
 
-_START_MS: Final = 1_753_156_800_000
-"""2025-07-22T04:00:00Z: the recording goes on for three days."""
+_START_MS: Final = 1_753_156_800_250
+"""2025-07-22T04:00:00.250Z: the recording goes on for three days."""
 
 _DAY_S: Final = 86_400
 _MINUTE_MS: Final = 60_000
