@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import ndiff
+from difflib import unified_diff
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -163,32 +163,26 @@ def _route(title: str) -> str:
 def _of_answer(old: str, new: str) -> Iterator[tuple[str, str, str]]:
     (old_head, _, old_body), (new_head, _, new_body) = old.partition("\n\n"), new.partition("\n\n")
     yield from _of_lines("head", old_head, new_head)
-    if old_body != new_body:
-        pairs = [*zip_longest(old_body.splitlines(), new_body.splitlines())]
-        decoded = [(_json(one), _json(other)) for one, other in pairs]
-        if all(None not in pair for pair in decoded):
-            for one, other in decoded:
-                yield from _of_values("", one, other)
-            if all(one == other for one, other in decoded):
-                yield "bytes", old_body, new_body
-        else:
-            yield from _of_lines("text", old_body, new_body)
-
-
-def _json(line: str | None) -> Any:
-    try:
-        return None if line is None else json.loads(line)
-    except ValueError:
-        return None
+    yield from _of_lines("text", old_body, new_body)
 
 
 def _of_lines(field: str, old: str, new: str) -> Iterator[tuple[str, str, str]]:
     if old == new:
         return
-    lines = [line for line in ndiff(old.splitlines(), new.splitlines()) if line[:1] in "+-"]
-    gone, come = ([line[2:] for line in lines if line[0] == sign] for sign in "-+")
+    lines = [*unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")][2:]
+    gone, come = ([line[1:] for line in lines if line[0] == sign] for sign in "-+")
     for one, other in zip_longest(gone, come, fillvalue="nothing"):
-        yield field, one, other
+        told = [*_of_values("", _json(one), _json(other))]
+        yield from told or [(field, one, other)]
+
+
+def _json(line: str) -> Any:
+    """The object or list of a line; null where it holds none."""
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None
 
 
 def _of_values(path: str, old: Any, new: Any) -> Iterator[tuple[str, str, str]]:
@@ -202,7 +196,7 @@ def _of_values(path: str, old: Any, new: Any) -> Iterator[tuple[str, str, str]]:
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for one, other in zip(old, new, strict=True):
             yield from _of_values(f"{path}[]", one, other)
-    elif old != new or type(old) is not type(new):
+    elif path and (old != new or type(old) is not type(new)):
         yield path, json.dumps(old), json.dumps(new)
 
 

@@ -36,7 +36,7 @@ def test_a_header_and_the_bytes_of_equal_json_differ_too() -> None:
         "  head: x-tier: pro -> x-tier: free in GET /api/cli/coins?limit=1 · pro",
     ]
     other_bytes = [FEW[0]._replace(text=FEW[0].text.replace('":', '": '))]
-    assert "  bytes: " in difference(written(FEW[:1]), written(other_bytes))
+    assert "  text: " in difference(written(FEW[:1]), written(other_bytes))
 
 
 def test_an_answer_that_is_missing_or_new_is_told() -> None:
