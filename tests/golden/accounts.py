@@ -54,7 +54,7 @@ _REFUSED: Final[Sequence[tuple[str, Mapping[str, str]]]] = (
 
 
 class _Script:
-    """Sends requests, and keeps the answers under numbered titles.
+    """Sends requests, and keeps the answers.
 
     Attributes:
         tokens: Of callers, by name.
@@ -93,7 +93,9 @@ class _Script:
         await self.send("", "POST", "/api/auth/login", body, note=f"{name}, the same nonce again")
 
     def _keep(self, title: str, text: str) -> None:
-        self.answers.append(Answer(normalised(f"{title} · {len(self.answers) + 1}"), normalised(text)))
+        title = normalised(title)
+        again = sum(1 for answer in self.answers if answer.title.partition(" · time ")[0] == title)
+        self.answers.append(Answer(f"{title} · time {again + 1}" if again else title, normalised(text)))
 
 
 def record_accounts(folder: Path) -> Mapping[str, Sequence[Answer]]:
@@ -127,9 +129,10 @@ async def _sign_in(script: _Script) -> None:
 
 async def _use_keys(script: _Script) -> None:
     made = await script.send("ann", "POST", "/api/keys", '{"name":"first"}')
-    await script.send("ann", "POST", "/api/keys", '{"name":"short","expiresAt":"2025-07-23T00:00:00Z"}')
+    short = await script.send("ann", "POST", "/api/keys", '{"name":"short","expiresAt":"2025-07-23T00:00:00Z"}')
     await script.send("ann", "POST", "/api/keys", '{"name":"past","expiresAt":"2025-07-01T00:00:00Z"}')
     script.tokens["ann's key"] = made.json["key"]
+    script.tokens["ann's short key"] = short.json["key"]
     await script.send("ann's key", "GET", "/api/cli/billing/tier")
     await script.send("ann's key", "GET", "/api/keys")
     prefix = made.json["prefix"]
@@ -162,7 +165,9 @@ async def _spend(script: _Script) -> None:
         await script.send("ann", "POST", "/api/cli", question, note=note, idempotency_key="one", accept="text/plain")
     other = question.replace("BTC", "ETH")
     await script.send("ann", "POST", "/api/cli", other, note="other question", idempotency_key="one")
+    await script.send("ann's short key", "GET", "/api/cli/billing/tier")
     await _pass_a_day(script)
+    await script.send("ann's short key", "GET", "/api/cli/billing/tier", note="expired")
     for number in range(2):
         await script.send("bob", "GET", "/api/cli/market/crossing", note=f"next day, call {number + 1}")
 

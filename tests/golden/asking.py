@@ -106,7 +106,7 @@ async def ask(service: Running, request: Request, tokens: Mapping[str, str]) -> 
     headers = dict(request.headers)
     if request.who:
         headers["authorization"] = f"Bearer {tokens[request.who]}"
-    by_socket = crc32(request.title.encode()) % _SOCKET_EVERY == 0
+    by_socket = crc32(normalised(request.title).encode()) % _SOCKET_EVERY == 0
     try:
         async with asyncio.timeout(_PATIENCE_S):
             return await (_over_socket if by_socket else _in_process)(service, request, headers)
