@@ -370,7 +370,7 @@ GROUPS: Final[Sequence[tuple[Steps, Sequence[Case]]]] = (
 )  # fmt: skip
 """Cases that are forged at the same time, in this order; time goes on from one to the next.
 
-What is held back of a venue that stood in is reported until it stands in again, so that comes last.
+What was held back of a venue that stood in was still reported a day later, so that comes last.
 """
 
 
