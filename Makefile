@@ -67,11 +67,12 @@ slow: $(VENV)/dev $(BIN)/verdict ## slow tests and tests on the recordings, in p
 system: $(VENV)/dev $(BIN)/verdict ## tests of processes, of real time and of the machine, one after the other
 	@$(PYTEST) -m '($(SYSTEM)) and not ($(APART))'
 
+# Not tests/golden: under libfaketime the whole recording does not load in five minutes. They have a clock of their own.
 dates: $(VENV)/dev $(BIN)/verdict ## the tests of `make test` on other days: in 40 days, a leap day, midnight, first of a month
 	@for at in '+40d' '@2028-02-29 12:00:00' '@2027-01-15 23:59:30' '@2027-03-01 00:00:05'; do \
 		echo "The clock begins at $$at (UTC)."; \
 		TZ=UTC FAKETIME_DISABLE_SHM=1 FAKETIME_DONT_FAKE_MONOTONIC=1 faketime -m -f "$$at" \
-			$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)' || exit 1; done
+			$(PYTEST) -n $(WORKERS) --dist loadfile --ignore tests/golden -m '$(FAST)' || exit 1; done
 
 # Elsewhere a test whose tool is missing is skipped. Here that would hide it.
 tools-present:
