@@ -44,7 +44,7 @@ live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit co
 test: $(VENV)/dev $(BIN)/verdict ## the fast tests, without processes and real time: at most four minutes on two cores
 	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)'
 
-golden: $(VENV)/dev $(BIN)/verdict ## record anew what the service says, and show how it differs from what is recorded
+golden: $(VENV)/dev $(BIN)/verdict ## record the golden answers again and print the difference
 	@$(BIN)/python -m tests.golden
 
 gate: $(VENV)/dev $(BIN)/verdict ## the system tests that run before each landing: processes, kills, ledgers, documentation
@@ -67,7 +67,8 @@ slow: $(VENV)/dev $(BIN)/verdict ## slow tests and tests on the recordings, in p
 system: $(VENV)/dev $(BIN)/verdict ## tests of processes, of real time and of the machine, one after the other
 	@$(PYTEST) -m '($(SYSTEM)) and not ($(APART))'
 
-# Not tests/golden: under libfaketime the whole recording does not load in five minutes. They have a clock of their own.
+# tests/golden is excluded: under libfaketime the service does not load the whole recording within minutes. These tests
+# do not read the system's clock.
 dates: $(VENV)/dev $(BIN)/verdict ## the tests of `make test` on other days: in 40 days, a leap day, midnight, first of a month
 	@for at in '+40d' '@2028-02-29 12:00:00' '@2027-01-15 23:59:30' '@2027-03-01 00:00:05'; do \
 		echo "The clock begins at $$at (UTC)."; \

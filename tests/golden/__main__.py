@@ -1,4 +1,4 @@
-"""Records the answers anew and prints how they differ from those recorded before: `make golden`."""
+"""Record the golden answers again and print the difference: `make golden`."""
 
 import logging
 import sys

@@ -1,7 +1,7 @@
 """Accounts over a month: sign-in, keys, quota, payments, receipts, and what they leave in the store.
 
 Two users sign in, ask, spend their questions, pay in right and wrong ways, and ask on as the data grows old. The
-operator's commands then tell what is stored.
+operator's commands then list what is stored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tests.golden.answers import Answer, normalised, numbered
 from tests.golden.asking import Reply, Request, ask, shown
-from tests.golden.idle import HandClock, run
+from tests.golden.idle import ManualClock, run
 from tests.golden.start import Running, few_coins, service
 from tests.golden.wallets import payment, sign_in, wallet
 
@@ -80,8 +80,8 @@ class _Script:
 
     async def operate(self, *words: str) -> None:
         """Run a command of the operator and record what it prints."""
-        said = await self.running.operate(*words)
-        self._keep(f"verdict {' '.join(words)}", f"exit {said.code}\n\n{said.out}{said.err}")
+        output = await self.running.operate(*words)
+        self._keep(f"verdict {' '.join(words)}", f"exit {output.code}\n\n{output.out}{output.err}")
 
     async def sign_in(self, name: str, number: int, **changed: str) -> None:
         """Sign in; what is changed makes it fail."""
@@ -101,7 +101,7 @@ class _Script:
 def record_accounts(folder: Path) -> Mapping[str, Sequence[Answer]]:
     """Record the script of a month."""
 
-    async def work(clock: HandClock) -> Sequence[Answer]:
+    async def work(clock: ManualClock) -> Sequence[Answer]:
         async with service(folder / "data", clock, fixtures_dir=str(few_coins(folder / "fixtures"))) as running:
             await clock.advance(60)
             script = _Script(running)
@@ -111,7 +111,7 @@ def record_accounts(folder: Path) -> Mapping[str, Sequence[Answer]]:
             await _pay(script)
             await _ask_on(script)
             await _let_data_grow_old(script)
-            await _tell(script)
+            await _list_stored(script)
             return numbered(script.answers)
 
     return {"accounts": run(work, _START_MS, frozen=False)}
@@ -223,8 +223,8 @@ async def _ask_on(script: _Script) -> None:
         who = drawn.choice(("ann", "bob", "pro", "free", "free"))
         method, target = drawn.choice(_METHODS), f"/api/cli/{drawn.choice(_ROUTES)}"
         reply = await ask(script.running, Request(who, method, target), script.tokens)
-        said = reply.json if reply.status != 200 and reply.body else {}
-        text = f"HTTP {reply.status} {_code(said)}".strip()
+        body = reply.json if reply.status != 200 and reply.body else {}
+        text = f"HTTP {reply.status} {_code(body)}".strip()
         script.answers.append(Answer(f"call {number + 1} · {method} {target} · {who}", text))
         if number == _CALLS // 2:
             await _pass_a_day(script)
@@ -235,8 +235,8 @@ async def _pass_a_day(script: _Script) -> None:
     await script.clock.advance(30)
 
 
-def _code(said: Any) -> str:
-    return str(said.get("error", {}).get("code", ""))
+def _code(body: Any) -> str:
+    return str(body.get("error", {}).get("code", ""))
 
 
 async def _let_data_grow_old(script: _Script) -> None:
@@ -251,7 +251,7 @@ async def _let_data_grow_old(script: _Script) -> None:
         await script.send(name, "GET", "/api/cli/billing/tier", note="a month later")
 
 
-async def _tell(script: _Script) -> None:
+async def _list_stored(script: _Script) -> None:
     for words in (
         ("usage",),
         ("usage", "--json"),

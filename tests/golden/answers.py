@@ -1,4 +1,4 @@
-"""Recorded answers: their files, what in them is of the moment, and the difference between two recordings."""
+"""Recorded answers: file format, normalization of values that change from run to run, and differences."""
 
 import json
 import re
@@ -13,14 +13,14 @@ FOLDER: Final = Path(__file__).resolve().parent / "answers"
 _TITLE: Final = "=== "
 _RECEIPT: Final = re.compile(r"\brcp_(?!4kYw0)[0-9A-Za-z]{22}\b")
 _SHOWN_FIELDS: Final = 12
-"""Fields of a route whose difference is shown; the rest is counted."""
+"""Most fields that are listed for a route; the others are counted."""
 
-OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
+NORMALIZATION: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\r\n"), "\n"),
     (re.compile(r"(?m)^date: .*$"), "date: <date>"),
     (re.compile(r"(?m)^x-request-id: \S+$"), "x-request-id: <request-id>"),
     (re.compile(r"(?m)^content-length: \d+$"), "content-length: <length>"),
-    (re.compile(r"\b[0-9a-f]{10}[0-9a-f]{7}\b(?=[\"'. )]|$)"), "<request-id>"),
+    (re.compile(r"\b[0-9a-f]{17}\b(?=[\"'. )]|$)"), "<request-id>"),
     (re.compile(r"verdict_sk_[0-9A-Za-z]{12,}"), "<key>"),
     (re.compile(r"verdict_sk_[0-9A-Za-z]{8}\b"), "<key prefix>"),
     (re.compile(r"\beyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*"), "<session>"),
@@ -39,32 +39,32 @@ OF_THE_MOMENT: Final[Sequence[tuple[re.Pattern[str], str]]] = (
     (re.compile(r"\bwhsec_[0-9A-Za-z+/=]+"), "<secret>"),
     (re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d{4,5}\b"), r"\g<1>:8402"),
 )
-"""What differs between two runs of the same service, and what stands for it: ids, secrets, addresses, real time."""
+"""Patterns of values that differ between two runs (ids, secrets, ports, real time), and their placeholders."""
 
 
 class Answer(NamedTuple):
-    """One answer: who asked what, and what was said, as text."""
+    """An answer as text, under a title that is unique in its file."""
 
     title: str
     text: str
 
 
 def normalised(text: str, known: Mapping[str, str] | None = None) -> str:
-    """Replace what is of the moment.
+    """Replace values that change from run to run.
 
     Args:
-        text: What was said.
-        known: More texts of this run, and what stands for each.
+        text: An answer or a title.
+        known: More values of this run, with their placeholders.
     """
     for value, name in (known or {}).items():
         text = text.replace(value, name)
-    for pattern, name in OF_THE_MOMENT:
+    for pattern, name in NORMALIZATION:
         text = pattern.sub(name, text)
     return text
 
 
 def numbered(answers: Sequence[Answer]) -> list[Answer]:
-    """Replace ids of receipts, which are drawn, by the order in which they are first told."""
+    """Number receipts in the order in which they first appear: their ids are random."""
     numbers: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
@@ -74,10 +74,10 @@ def numbered(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def written(answers: Sequence[Answer]) -> str:
-    """The text of a file. Titles must differ.
+    """The content of a file.
 
     Raises:
-        ValueError: If two answers have one title.
+        ValueError: If two answers have the same title.
     """
     titles = [answer.title for answer in answers]
     twice = {title for title in titles if titles.count(title) > 1}
@@ -87,7 +87,7 @@ def written(answers: Sequence[Answer]) -> str:
 
 
 def parsed(text: str) -> dict[str, str]:
-    """Title → text of a file's answers."""
+    """Read the content of a file: title → text."""
     blocks = re.split(rf"(?m)^{_TITLE}", text)[1:]
     return {title: rest.rstrip("\n") for title, _, rest in (block.partition("\n") for block in blocks)}
 
@@ -98,24 +98,24 @@ def path_of(name: str) -> Path:
 
 
 def recorded(name: str) -> str:
-    """What a file holds; empty where there is none yet."""
+    """The content of a file; empty if the file does not exist."""
     path = path_of(name)
     return path.read_text("utf-8") if path.exists() else ""
 
 
 def expect_as_recorded(made: Mapping[str, Sequence[Answer]]) -> None:
-    """Compare what was said with what is recorded, byte by byte.
+    """Compare answers with the recorded ones.
 
     Raises:
-        AssertionError: If it differs; the message says where, by route and field.
+        AssertionError: If they differ; the message lists the differences by route and field.
     """
     for name, answers in made.items():
         before, after = recorded(name), written(answers)
-        assert before == after, f"{name} differs (`make golden` records it anew):\n{difference(before, after)}"
+        assert before == after, f"{name} differs (`make golden` records it again):\n{difference(before, after)}"
 
 
 class Change(NamedTuple):
-    """One difference: of which route, which field, in which answer, and both values."""
+    """A difference: route, field, title of the answer, old and new value."""
 
     route: str
     field: str
@@ -125,7 +125,7 @@ class Change(NamedTuple):
 
 
 def difference(before: str, after: str) -> str:
-    """Describe how one recording differs from another, by route and field; empty where they are equal."""
+    """List the differences of two recordings by route and field; empty if they are equal."""
     groups: dict[str, dict[str, list[Change]]] = {}
     for change in _changes(parsed(before), parsed(after)):
         groups.setdefault(change.route, {}).setdefault(change.field, []).append(change)
@@ -139,6 +139,8 @@ def difference(before: str, after: str) -> str:
             lines.append(f"  {field}: {_short(first.before)} -> {_short(first.after)} in {_short(first.title)}{more}")
         if len(fields) > _SHOWN_FIELDS:
             lines.append(f"  and {len(fields) - _SHOWN_FIELDS} more fields")
+    if before != after and not lines:
+        lines.append("Only the order of the answers or the space around them differs.")
     return "\n".join(lines)
 
 
@@ -154,7 +156,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Ch
 
 
 def _route(title: str) -> str:
-    """A title without what differs among the answers of a route: query, caller, values of the path."""
+    """The part of a title that all answers of a route share: method and path without its last values."""
     target = title.partition(" · ")[0].partition("?")[0]
     words = target.split("/")
     return "/".join(words[:5]) if len(words) > 5 else target
@@ -172,8 +174,8 @@ def _of_lines(field: str, old: str, new: str) -> Iterator[tuple[str, str, str]]:
     lines = [*unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")][2:]
     gone, come = ([line[1:] for line in lines if line[0] == sign] for sign in "-+")
     for one, other in zip_longest(gone, come, fillvalue="nothing"):
-        told = [*_of_values("", _json(one), _json(other))]
-        yield from told or [(field, one, other)]
+        values = [*_of_values("", _json(one), _json(other))]
+        yield from values or [(field, one, other)]
 
 
 def _json(line: str) -> Any:

@@ -1,4 +1,4 @@
-"""Requests to the running service, and their answers as text."""
+"""Send requests to the running service and write responses as text."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ class Request(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What tells it from others."""
+        """Unique among the requests of a file."""
         more = [f"{name}: {value}" for name, value in self.headers]
         return " · ".join([f"{self.method} {self.target}", *filter(None, (self.who, self.body, *more))])
 
@@ -76,12 +76,12 @@ async def ask(service: Running, request: Request, tokens: Mapping[str, str]) -> 
 
 
 async def record(service: Running, requests: Iterable[Request], tokens: Mapping[str, str]) -> list[Answer]:
-    """Send requests one after the other, and keep what they were answered."""
+    """Send requests one after the other and record the responses."""
     return [Answer(each.title, shown(await ask(service, each, tokens))) for each in requests]
 
 
 def shown(reply: Reply, known: Mapping[str, str] | None = None) -> str:
-    """An answer as text: status, headers, body; pages without their markup, scripts and images not at all."""
+    """A response as text: status, headers and body. Of pages only the visible text, of scripts and images nothing."""
     headers = dict(reply.headers)
     media = headers.get("content-type", "")
     if media.startswith(_NOT_SHOWN):
@@ -120,8 +120,8 @@ async def _in_process(service: Running, request: Request, headers: Mapping[str, 
 
 def joined(sent: Sequence[Any]) -> Reply:
     """The answer of an application, from the messages that it sent."""
-    told = [(name.decode().lower(), value.decode("latin-1")) for name, value in sent[0]["headers"]]
-    return Reply(sent[0]["status"], told, b"".join(message.get("body", b"") for message in sent[1:]))
+    headers = [(name.decode().lower(), value.decode("latin-1")) for name, value in sent[0]["headers"]]
+    return Reply(sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]))
 
 
 async def _over_socket(service: Running, request: Request, headers: Mapping[str, str]) -> Reply:
@@ -135,12 +135,12 @@ async def _over_socket(service: Running, request: Request, headers: Mapping[str,
     writer.close()
     await writer.wait_closed()
     first, *lines = raw_head.decode("latin-1").split("\r\n")
-    told = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-    if ("transfer-encoding", "chunked") in told:
+    received = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    if ("transfer-encoding", "chunked") in received:
         body = _unchunked(body)
-    # Of the connection, which an application does not see.
+    # The server adds these; an application in process does not have them.
     of_connection = ("connection", "date", "transfer-encoding")
-    return Reply(int(first.split()[1]), [field for field in told if field[0] not in of_connection], body)
+    return Reply(int(first.split()[1]), [field for field in received if field[0] not in of_connection], body)
 
 
 def _unchunked(body: bytes) -> bytes:
@@ -152,7 +152,7 @@ def _unchunked(body: bytes) -> bytes:
 
 
 class _PageText(HTMLParser):
-    """Collects what is seen of a page, and where its links lead."""
+    """Collects the visible text of a page and the targets of its links."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,14 +160,14 @@ class _PageText(HTMLParser):
         self._unseen = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
+        values = dict(attrs)
         if tag in _UNSEEN:
             self._unseen += 1
         if tag in _BLOCKS:
             self.lines.append("")
         for name in ("href", "action", "alt", "aria-label", "value", "content", "data-sort"):
-            if told.get(name):
-                self.lines[-1] += f"[{told[name]}]"
+            if values.get(name):
+                self.lines[-1] += f"[{values[name]}]"
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _UNSEEN:
@@ -181,7 +181,7 @@ class _PageText(HTMLParser):
 
 
 def page_text(html: str) -> str:
-    """What is seen of a page, a line for each of its blocks."""
+    """The visible text of a page, one line per block element."""
     parser = _PageText()
     parser.feed(html)
     lines = (" ".join(line.split()) for line in parser.lines)

@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What tells it from others."""
+        """Unique but for repeated lines."""
         words = f"verdict {self.typed}".strip()
         return " · ".join([f"{words} --json", self.who] if self.form == "--json" else [words, self.form, self.who])
 
@@ -68,7 +68,7 @@ async def _type(running: Running) -> AsyncIterator[tuple[Line, Output]]:
         if line.who == "operator" != before:
             await running.clock.advance(_WRITTEN_S)
         before = line.who
-        typed, _, kept = line.typed.partition(" >> ")
+        typed, _, file = line.typed.partition(" >> ")
         typed, _, stdin = typed.partition(" < ")
         for name, value in values.items():
             typed, stdin = typed.replace(f"{{{name}}}", value), stdin.replace(f"{{{name}}}", value)
@@ -76,8 +76,8 @@ async def _type(running: Running) -> AsyncIterator[tuple[Line, Output]]:
         run = running.at_terminal if line.form in {"terminal", "colour"} else running.command
         colour = {"CLICOLOR_FORCE": "1"} if line.form == "colour" else {}
         output = await run(*words, stdin=stdin, **environments[line.who], **colour)
-        if kept:
-            Path(kept).write_text(output.out, "utf-8")  # noqa: ASYNC240 - nothing else runs meanwhile
+        if file:
+            Path(file).write_text(output.out, "utf-8")  # noqa: ASYNC240 - nothing else runs meanwhile
         for name, pattern in _REMEMBERED.items():
             if found := pattern.search(output.out + output.err):
                 values[name] = found[0]

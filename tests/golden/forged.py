@@ -16,7 +16,7 @@ from tests.fakes import asgi
 from tests.fakes.handful import cut
 from tests.golden.answers import Answer, normalised
 from tests.golden.asking import Request, ask
-from tests.golden.idle import FROZEN_MS, HandClock, run
+from tests.golden.idle import FROZEN_MS, ManualClock, run
 from tests.golden.start import Running, live_upstreams, service
 from tests.upstream.faults import answer, cut_short, gzip_bomb, html, reset, too_many
 
@@ -102,8 +102,8 @@ def _bytes(change: Callable[[bytes], bytes], **headers: str) -> Forge:
     """Change the honest body as it is written."""
 
     async def forge(_: web.Request, honest: bytes) -> web.StreamResponse:
-        told = {"Content-Type": "application/json", **{name.replace("_", "-"): said for name, said in headers.items()}}
-        return web.Response(body=change(honest), headers=told)
+        sent = {"Content-Type": "application/json", **{name.replace("_", "-"): said for name, said in headers.items()}}
+        return web.Response(body=change(honest), headers=sent)
 
     return forge
 
@@ -383,7 +383,7 @@ class Door:
         failed: Why one could not be.
     """
 
-    def __init__(self, clock: HandClock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         self.cases: Mapping[str, Case] = {}
         self.forged: Counter[str] = Counter()
         self.failed: Exception | None = None
@@ -391,18 +391,18 @@ class Door:
 
     async def __call__(self, request: web.Request) -> web.StreamResponse | None:
         if request.path == "/ws":
-            return self._told(web.Response(status=503))
+            return self._with_date(web.Response(status=503))
         case = None if _HONEST in request.headers else self.cases.get(_name_of(request, await request.read()))
         if case is None:
             return None
         self.forged[case.asked] += 1
         try:
-            return self._told(await case.forge(request, await _honest(request)))
+            return self._with_date(await case.forge(request, await _honest(request)))
         except Exception as failed:
             self.failed = failed
             raise
 
-    def _told(self, response: web.StreamResponse) -> web.StreamResponse:
+    def _with_date(self, response: web.StreamResponse) -> web.StreamResponse:
         if not response.prepared:
             response.headers.setdefault("Date", formatdate(self._clock.at_ms // 1_000, usegmt=True))
         return response
@@ -436,7 +436,7 @@ async def _honest(request: web.Request) -> bytes:
 def record_forged(folder: Path) -> Mapping[str, Sequence[Answer]]:
     """Record what is served of forged answers, case by case."""
 
-    async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
+    async def work(clock: ManualClock) -> Mapping[str, Sequence[Answer]]:
         door = Door(clock)
         async with (
             live_upstreams(cut(folder / "fixtures"), clock, door) as settings,
@@ -496,31 +496,31 @@ def _of_ready(ready: Any) -> Mapping[str, Any]:
         "venue": market["venue"],
         "coins": market["coins"],
         "age": market["prices_age_seconds"],
-        "failing": [name for name, told in ready.items() if isinstance(told, dict) and told.get("failing")],
+        "failing": [name for name, part in ready.items() if isinstance(part, dict) and part.get("failing")],
         "node": ready["wallets"].get("serving"),
-        "quarantined": {name: told for name, told in held.items() if told["values"]},
+        "quarantined": {name: part for name, part in held.items() if part["values"]},
     }
 
 
 async def _served(running: Running, case: Case, tokens: Mapping[str, str]) -> Mapping[str, Any]:
     """What is served of the touched coin, of another one, and by the route concerned."""
-    told: dict[str, Any] = {}
+    seen: dict[str, Any] = {}
     for coin in (case.coin, _OTHERS.get(case.coin, _TOUCHED)):
         reply = await ask(running, Request("pro", "GET", f"/api/cli/coin/risk/{coin}"), tokens)
-        told[coin] = _of_risk(reply.json) if reply.status == 200 else reply.status
+        seen[coin] = _of_risk(reply.json) if reply.status == 200 else reply.status
     if case.route:
         reply = await ask(running, Request("pro", "GET", f"/api/cli/{case.route}"), tokens)
-        said = reply.json
-        data = said.get("data", said)
+        envelope = reply.json
+        data = envelope.get("data", envelope)
         if "series" in data:
             data = {"series": data["series"], "now": data["now"]}
-        told[case.route] = [reply.status, data, said.get("meta", {}).get("as_of")]
-    return told
+        seen[case.route] = [reply.status, data, envelope.get("meta", {}).get("as_of")]
+    return seen
 
 
-def _of_risk(told: Any) -> Sequence[Any]:
-    data = told["data"]
-    return [data["price"], data["funding_apr"], data["_stale_fields"], told["meta"]["as_of"]]
+def _of_risk(envelope: Any) -> Sequence[Any]:
+    data = envelope["data"]
+    return [data["price"], data["funding_apr"], data["_stale_fields"], envelope["meta"]["as_of"]]
 
 
 async def _counted(running: Running) -> Mapping[str, float]:

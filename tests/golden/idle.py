@@ -1,4 +1,4 @@
-"""An event loop that tells when nothing is under way, and a clock that is moved by hand on it."""
+"""An event loop that knows when it is idle, and a clock that a test moves."""
 
 import asyncio
 import heapq
@@ -12,29 +12,29 @@ T = TypeVar("T")
 FROZEN_MS: Final = 1_753_487_999_999
 """2025-07-25T23:59:59.999Z, the last instant of the recording (`frozen_at` of its metadata)."""
 
-_CALM: Final = 3
-"""Times in a row that the loop waited for a millisecond and nothing came: a loopback socket delivers at once."""
+_IDLE_WAITS: Final = 3
+"""Empty waits of a millisecond in a row after which the loop is idle. A loopback socket delivers at once."""
 
 
 class IdleSelector(selectors.DefaultSelector):
-    """Counts how often in a row the loop had nothing to run and nothing came."""
+    """Counts consecutive waits in which the loop had nothing to run and no event arrived."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.calm = 0
+        self.empty_waits = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for sockets; the loop gives a timeout above 0 only if it has nothing to run."""
         events = super().select(timeout)
         if events:
-            self.calm = 0
+            self.empty_waits = 0
         elif timeout is None or timeout > 0:
-            self.calm += 1
+            self.empty_waits += 1
         return events
 
 
-def run(work: Callable[["HandClock"], Coroutine[Any, Any, T]], at_ms: int = FROZEN_MS, *, frozen: bool = True) -> T:
-    """Run a coroutine on a loop and a clock of its own.
+def run(work: Callable[["ManualClock"], Coroutine[Any, Any, T]], at_ms: int = FROZEN_MS, *, frozen: bool = True) -> T:
+    """Run a coroutine on a new event loop with a new clock.
 
     Args:
         work: Gets the clock.
@@ -43,11 +43,11 @@ def run(work: Callable[["HandClock"], Coroutine[Any, Any, T]], at_ms: int = FROZ
     """
     selector = IdleSelector()
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
-        return runner.run(work(HandClock(selector, at_ms, frozen=frozen)))
+        return runner.run(work(ManualClock(selector, at_ms, frozen=frozen)))
 
 
-class HandClock:
-    """Time that passes only when it is told to; everything under way comes to its end before time moves on.
+class ManualClock:
+    """A clock that a test moves. Work in progress ends before time moves on.
 
     Args:
         selector: Of the loop that it is used on.
@@ -75,7 +75,7 @@ class HandClock:
         await waiter
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass: whoever sleeps wakes in order, each when the one before has nothing more to do."""
+        """Move time forward and wake sleepers in order; before each one, work in progress ends."""
         end_s = self._elapsed_s + seconds
         await self.settle()
         while self._sleepers and self._sleepers[0][0] <= end_s:
@@ -85,16 +85,16 @@ class HandClock:
         self._move(end_s)
 
     async def jump(self, seconds: float) -> None:
-        """Let time pass at once, as for a machine that was suspended: whoever is due wakes once."""
+        """Move time forward in one step, as after a suspend: each sleeper that is due wakes once."""
         await self.settle()
         self._move(self._elapsed_s + seconds)
         self._wake()
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until nothing is under way but what waits for time."""
-        self._selector.calm = 0
-        while self._selector.calm < _CALM:  # noqa: ASYNC110 - the selector tells, not an event
+        """Wait until the loop is idle: only sleepers are left."""
+        self._selector.empty_waits = 0
+        while self._selector.empty_waits < _IDLE_WAITS:  # noqa: ASYNC110 - the selector counts, no event is set
             await asyncio.sleep(0.001)
 
     def _wake(self) -> None:

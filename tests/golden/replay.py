@@ -11,7 +11,7 @@ from typing import Any, Final
 from tests.fakes.asgi import Conversation, scope_of
 from tests.golden.answers import Answer
 from tests.golden.asking import Request, ask, joined, record, shown
-from tests.golden.idle import HandClock, run
+from tests.golden.idle import ManualClock, run
 from tests.golden.start import Running, few_coins, service
 
 _HOUR_MS: Final = 3_600_000
@@ -28,14 +28,14 @@ _AFTER_S: Final = 10
 
 _BEFORE_MIDNIGHT_S: Final = 30
 _AFTER_MIDNIGHT_S: Final = 90
-"""By then the day's trends are published, and its verdicts given."""
+"""After that, the trends and the verdicts of the new day are published."""
 
 _LAST_STEPS: Final = 240
 _STEP_S: Final = 5
-"""Twenty more minutes, state by state: a stream keeps 360 states, so that the first are forgotten by then."""
+"""Twenty more minutes, state by state. A stream keeps 360 states, so the first ones are gone after that."""
 
 _TRADED: Final = ("BTC", "ETH", "SOL", "DOGE", "XMR", "ADA", "ENA", "kPEPE")
-"""With that midnight DOWN outnumbers UP among them, so that a crossing is told."""
+"""At that midnight DOWN outnumbers UP among these coins, so there is a crossing."""
 
 _COINS: Final = tuple(coin.removeprefix("k") for coin in _TRADED)
 _TABLE: Final = "/api/cli/coins?limit=1000"
@@ -66,9 +66,9 @@ _STREAMS_A_KEY: Final = 3
 
 
 def record_replay(folder: Path) -> Mapping[str, Sequence[Answer]]:
-    """Record what is said of 26 hours while they pass, on a handful of coins."""
+    """Record 26 hours of a few coins."""
 
-    async def work(clock: HandClock) -> Mapping[str, Sequence[Answer]]:
+    async def work(clock: ManualClock) -> Mapping[str, Sequence[Answer]]:
         fixtures = few_coins(folder / "fixtures", _TRADED)
         async with service(folder / "data", clock, fixtures_dir=str(fixtures)) as running:
             await clock.advance(60)
@@ -109,18 +109,18 @@ class _Recording:
                 stream.open(stream.cursor)
             if hour == _MIDNIGHT:
                 await self._clock.advance(_BEFORE_MIDNIGHT_S - _BEFORE_S)
-                await self._tell_ledger()
+                await self._record_ledger()
             await self._clock.advance(self._seconds_to(at_ms) + (_AFTER_MIDNIGHT_S if hour == _MIDNIGHT else _AFTER_S))
-            await self._tell_table(_BESIDE_TABLE if hour in _HOURS_BESIDE_TABLE else ())
+            await self._record_table(_BESIDE_TABLE if hour in _HOURS_BESIDE_TABLE else ())
             if hour == _MIDNIGHT:
-                await self._tell_ledger()
+                await self._record_ledger()
         for stream in streams:
             await self._keep(stream)
         await self._resume(early, first)
         return self._files
 
     async def _resume(self, early: Sequence["_Stream"], first: Sequence[str]) -> None:
-        """Leave streams and go on with them: after 10 minutes, and after more states than are kept."""
+        """Close streams and resume them: after 10 minutes, and after more states than a stream keeps."""
         for stream in early:
             stream.open()
         for step in range(_LAST_STEPS):
@@ -146,11 +146,11 @@ class _Recording:
     async def _keep(self, stream: "_Stream") -> None:
         self._files["streams"] += await stream.close()
 
-    async def _tell_table(self, beside: Sequence[str]) -> None:
+    async def _record_table(self, beside: Sequence[str]) -> None:
         targets = [_TABLE, *(f"/api/cli/{each}" for each in beside)]
-        self._files["table"] += await self._told(targets)
+        self._files["table"] += await self._ask_all(targets)
 
-    async def _tell_ledger(self) -> None:
+    async def _record_ledger(self) -> None:
         for coin in _COINS:
             asked = Request("pro", "GET", f"/api/cli/signal/{coin}")
             reply = await ask(self._running, asked, self._tokens)
@@ -160,12 +160,12 @@ class _Recording:
                 Answer(f"verdict verify · {coin} · {self._now}", f"exit code {checked.code}\n\n{checked.out}"),
             ]
         targets = [f"/api/cli/signal-quality?asset={coin}&signal_type=verdict" for coin in _COINS]
-        self._files["ledger"] += await self._told(targets)
+        self._files["ledger"] += await self._ask_all(targets)
         checks = json.loads((await self._running.operate("doctor", "--json")).out)["checks"]
-        said = "\n".join(json.dumps(check) for check in checks if check["check"] in _CHECKS)
-        self._files["ledger"].append(Answer(f"verdict doctor · {self._now}", said))
+        lines = "\n".join(json.dumps(check) for check in checks if check["check"] in _CHECKS)
+        self._files["ledger"].append(Answer(f"verdict doctor · {self._now}", lines))
 
-    async def _told(self, targets: Sequence[str]) -> list[Answer]:
+    async def _ask_all(self, targets: Sequence[str]) -> list[Answer]:
         answers = await record(self._running, [Request("pro", "GET", target) for target in targets], self._tokens)
         return [Answer(f"{each.title} · {self._now}", each.text) for each in answers]
 

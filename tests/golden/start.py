@@ -39,11 +39,7 @@ from service.wiring import clocks, upstreams
 from service.wiring.build import build
 from service.wiring.server import Server, configure
 from tests.fakes.handful import COINS, cut
-from tests.golden.idle import HandClock
-
-ADDRESS: Final = "http://127.0.0.1:8402"
-"""What the service takes for its address; it listens on a free port."""
-
+from tests.golden.idle import ManualClock
 
 _WALKED_DAYS: Final = 520
 """A year to train on, one fold of a quarter, and most of another."""
@@ -61,20 +57,20 @@ class Output(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A service that answers.
+    """A running service.
 
     Attributes:
         app: The ASGI application.
         metrics: The application of `/metrics`.
         port: Where it listens.
         clock: Its time.
-        environment: Its settings, as variables: what an operator's command is given.
+        environment: Its settings as environment variables, for operator commands.
     """
 
     app: ASGIApp
     metrics: ASGIApp
     port: int
-    clock: HandClock
+    clock: ManualClock
     environment: Mapping[str, str]
 
     async def command(self, *words: str, stdin: str = "", **environment: str) -> Output:
@@ -116,7 +112,7 @@ def _typed(
         patch.object(sys, "stdout", out),
         patch.object(sys, "stderr", err),
         patch.dict(os.environ, environment, clear=True),
-        # It reads the whole store at each start, and `doctor` has a check of its own.
+        # The check reads the whole store at each start; `doctor` has its own.
         patch.object(opening, "_check_pages", lambda *_: None),
     ):
         code = run_command(words, environment)
@@ -129,7 +125,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 def _last_days(job: WalkforwardJob) -> list[CoinHistoryInput]:
-    """Read less of the past: the time of a run grows with the square of its days."""
+    """Read fewer days: the duration of a run grows with their square."""
     first = job.until_ms // 86_400_000 - _WALKED_DAYS
     return [
         CoinHistoryInput(
@@ -141,7 +137,7 @@ def _last_days(job: WalkforwardJob) -> list[CoinHistoryInput]:
     ]
 
 
-async def _stay(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
+async def _skip(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
     return NothingToWalk("not in this test")
 
 
@@ -155,14 +151,14 @@ def tool_server(running: Running, token: str | None) -> Iterator[Any]:
 
 @contextmanager
 def _unpacked_once() -> Iterator[None]:
-    """Let the replay keep what it has unpacked: as a clock moves through days, the same hours are asked for often."""
+    """Cache all unpacked rows of the replay: a clock that moves through days reads the same hours often."""
     with patch.object(recording, "_unpacked", lru_cache(None)(recording._unpacked.__wrapped__)):
         yield
 
 
 @asynccontextmanager
 async def live_upstreams(
-    fixtures_dir: Path, clock: HandClock, intercept: Interceptor
+    fixtures_dir: Path, clock: ManualClock, intercept: Interceptor
 ) -> AsyncIterator[Mapping[str, Any]]:
     """Serve a recording as the live upstreams until the block ends; yield the settings that name them.
 
@@ -170,7 +166,7 @@ async def live_upstreams(
 
     Args:
         fixtures_dir: Of the recording.
-        clock: What now is.
+        clock: The time.
         intercept: Called with every request; what it returns is sent, or the recorded answer if it returns null.
     """
     with (
@@ -190,27 +186,27 @@ async def live_upstreams(
 
 @asynccontextmanager
 async def service(
-    data_dir: Path, clock: HandClock, *, walks: bool = False, knows_port: bool = False, **settings: str
+    data_dir: Path, clock: ManualClock, *, walks: bool = False, knows_port: bool = False, **settings: str
 ) -> AsyncIterator[Running]:
     """Run the service until the block ends: on the bundled recording as it was recorded, unless settings say else.
 
     Args:
         data_dir: Its folder.
         clock: Its time.
-        walks: Whether it walks forward. Over all coins that takes half a minute.
-        knows_port: Whether it knows on which port it listens, as signing in needs, and takes it not for 8402.
+        walks: Whether the walk-forward runs. Over all coins it takes half a minute.
+        knows_port: Whether the port setting is the real port, which sign-in by command needs; else it is 8402.
         settings: As after `VERDICT_`, in lower case.
     """
     unlimited = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
 
     async def walk(job: WalkforwardJob, report: Callable[[int, int], None]) -> PackedRun | NothingToWalk:
-        """Run a walk-forward in this process, since a test may not start another; it holds up the loop for seconds."""
+        """Run in this process, because a test may not start another. It blocks the loop for seconds."""
         await clock.settle()
         with patch.object(worker, "_histories", _last_days):
             return worker.run_job(job, report)
 
     with (
-        patch.object(walkforward, "run_in_process", walk if walks else _stay),
+        patch.object(walkforward, "run_in_process", walk if walks else _skip),
         _unpacked_once(),
         patch.object(uvicorn.server, "formatdate", lambda *_, **__: formatdate(clock.now_ms() / 1_000, usegmt=True)),
         socket.create_server(("127.0.0.1", 0)) as listener,

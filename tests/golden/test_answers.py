@@ -1,12 +1,24 @@
-"""The recordings themselves: that a difference is found and told, and what they may import and weigh."""
+"""The recordings: their differences, what they cover, what they may import, and their size."""
 
+import json
 import re
 import zlib
 from pathlib import Path
 
 import pytest
 
-from tests.golden.answers import FOLDER, Answer, difference, expect_as_recorded, normalised, numbered, parsed, written
+from tests.golden.answers import (
+    FOLDER,
+    Answer,
+    difference,
+    expect_as_recorded,
+    normalised,
+    numbered,
+    parsed,
+    recorded,
+    written,
+)
+from tests.golden.start import COMMANDS
 
 FEW = [
     Answer("GET /api/cli/coins?limit=1 · pro", 'HTTP 200\nx-tier: pro\n\n{"data":{"coins":[{"price":1.0}]}}'),
@@ -19,7 +31,7 @@ def test_a_file_holds_what_was_written_into_it() -> None:
     assert parsed(written(FEW)) == dict(FEW)
 
 
-def test_a_difference_is_told_by_route_and_field() -> None:
+def test_a_difference_is_listed_by_route_and_field() -> None:
     changed = [Answer(each.title, each.text.replace("1.0", "1.5").replace("ETH 2", "ETH 3")) for each in FEW]
     assert difference(written(FEW), written(changed)).splitlines() == [
         "GET /api/cli/coins (2 answers)",
@@ -39,7 +51,11 @@ def test_a_header_and_the_bytes_of_equal_json_differ_too() -> None:
     assert "  text: " in difference(written(FEW[:1]), written(other_bytes))
 
 
-def test_an_answer_that_is_missing_or_new_is_told() -> None:
+def test_another_order_of_the_same_answers_is_a_difference() -> None:
+    assert difference(written(FEW), written(FEW[::-1])).startswith("Only the order")
+
+
+def test_an_answer_that_is_missing_or_new_is_listed() -> None:
     assert difference(written(FEW[:1]), written(FEW[2:])).splitlines() == [
         "GET /api/cli/coins (1 answer)",
         "  answer: there -> none in GET /api/cli/coins?limit=1 · pro",
@@ -58,7 +74,7 @@ def test_ids_and_secrets_are_replaced_and_figures_are_not() -> None:
     assert normalised(text) == 'x-request-id: <request-id>\n{"key":"<key>","price":117700.0}'
 
 
-def test_receipts_are_numbered_in_the_order_in_which_they_are_told() -> None:
+def test_receipts_are_numbered_in_the_order_in_which_they_appear() -> None:
     first, second = (f"rcp_Us1e85YEPkKYvxDaeT0d{number:02}" for number in range(2))
     assert numbered([Answer(f"GET {second}", f"{first} {second}")]) == [
         Answer("GET <receipt 1>", "<receipt 2> <receipt 1>")
@@ -73,3 +89,26 @@ def test_only_one_module_imports_the_service() -> None:
 
 def test_the_recordings_weigh_less_than_three_megabytes_compressed() -> None:
     assert sum(len(zlib.compress(path.read_bytes())) for path in FOLDER.glob("*.txt")) < 3_000_000
+
+
+def test_every_route_is_recorded() -> None:
+    paths = json.loads(parsed(recorded("pages"))["GET /openapi.json"].partition("\n\n")[2])["paths"]
+    titles = [title for name in ("routes", "questions", "streams") for title in parsed(recorded(name))]
+    offered = [f"{method.upper()} {path}" for path, methods in paths.items() for method in methods]
+    assert len(offered) > 40
+    patterns = {route: re.compile(re.sub(r"{\w+}", "[^/?]+", route) + r"(\?| |$)") for route in offered}
+    assert [route for route, pattern in patterns.items() if not any(map(pattern.match, titles))] == []
+
+
+def test_every_command_is_recorded_beside_its_help() -> None:
+    titles = [title for title in parsed(recorded("commands")) if "--help" not in title]
+    assert [
+        words for words in COMMANDS if not any(f"{title} ".startswith(f"verdict {words} ") for title in titles)
+    ] == []
+
+
+def test_every_tool_is_called() -> None:
+    titles = [*parsed(recorded("tools"))]
+    tools = [title.partition(" · ")[2] for title in titles if title.startswith("tools/list")]
+    assert tools
+    assert [tool for tool in tools if not any(title.startswith(f"tools/call {tool} ") for title in titles)] == []

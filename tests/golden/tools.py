@@ -139,7 +139,7 @@ async def answers_of_tools(running: Running) -> list[Answer]:
                 for _ in range(_QUESTIONS if who == "spent" else 0):
                     await client.call_tool("market_state", {"view": "crossings"})
                 answers += [await _call(client, "coin_risk", {"symbol": "BTC"}, who)]
-                answers += [Answer(f"resources/read {_TIER} · {who}", await _said(client.read_resource(_TIER)))]
+                answers += [Answer(f"resources/read {_TIER} · {who}", await _response_of(client.read_resource(_TIER)))]
     return answers
 
 
@@ -154,20 +154,20 @@ async def _lists(client: Client) -> list[Answer]:
         for each in listed
     ]
     for uri in (*(each.uri for each in resources.resources), "verdict://nothing"):
-        answers.append(Answer(f"resources/read {uri}", await _said(client.read_resource(uri))))
+        answers.append(Answer(f"resources/read {uri}", await _response_of(client.read_resource(uri))))
     for name, several in _PROMPTS.items():
         for given in several:
             title = f"prompts/get {name} · {json.dumps(given)}"
-            answers.append(Answer(title, await _said(client.get_prompt(name, dict(given)))))
+            answers.append(Answer(title, await _response_of(client.get_prompt(name, dict(given)))))
     return answers
 
 
 async def _call(client: Client, tool: str, arguments: Mapping[str, Any], who: str = "") -> Answer:
     title = " · ".join(filter(None, (f"tools/call {tool}", json.dumps(arguments), who)))
-    return Answer(title, await _said(client.call_tool(tool, dict(arguments))))
+    return Answer(title, await _response_of(client.call_tool(tool, dict(arguments))))
 
 
-async def _said(asked: Awaitable[BaseModel]) -> str:
+async def _response_of(asked: Awaitable[BaseModel]) -> str:
     try:
         return _shown(_dumped(await asked))
     except MCPError as error:

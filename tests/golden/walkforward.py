@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.golden.answers import Answer
 from tests.golden.asking import Request, record
-from tests.golden.idle import HandClock, run
+from tests.golden.idle import ManualClock, run
 from tests.golden.start import few_coins, service
 
 _COINS: Final = ("BTC", "ETH", "DOGE", "kPEPE")
@@ -28,9 +28,9 @@ _TARGETS: Final = (
 
 
 def record_walkforward(folder: Path) -> Mapping[str, Sequence[Answer]]:
-    """Record what is told of one run."""
+    """Record the answers about one run."""
 
-    async def work(clock: HandClock) -> Sequence[Answer]:
+    async def work(clock: ManualClock) -> Sequence[Answer]:
         fixtures = str(few_coins(folder / "fixtures", _COINS))
         async with service(folder / "data", clock, walks=True, fixtures_dir=fixtures) as running:
             await clock.advance(60)

@@ -63,7 +63,7 @@ def payment(
         The header to send.
     """
     asked = json.loads(b64decode(challenge))
-    row, told = asked["accepts"][0], changed or {}
+    row, replaced = asked["accepts"][0], changed or {}
     signed = {
         "from": signer.address,
         "to": row["payTo"],
@@ -71,7 +71,7 @@ def payment(
         "validAfter": str(now_ms // 1_000 - 600),
         "validBefore": str(now_ms // 1_000 + 60),
         "nonce": f"0x{sha256(str(number).encode()).hexdigest()}",
-    } | {name: value for name, value in told.items() if name not in {"network", "signature"}}
+    } | {name: value for name, value in replaced.items() if name not in {"network", "signature"}}
     domain = {
         "name": row["extra"]["name"],
         "version": row["extra"]["version"],
@@ -81,8 +81,8 @@ def payment(
     numbers = {name: int(signed[name]) for name in ("value", "validAfter", "validBefore")}
     typed = encode_typed_data(domain, _TYPES, {**signed, **numbers, "nonce": bytes.fromhex(signed["nonce"][2:])})
     signature = f"0x{signer.sign_message(typed).signature.hex().removeprefix('0x')}"
-    payload = {"signature": told.get("signature", signature), "authorization": signed}
-    network = told.get("network", row["network"])
+    payload = {"signature": replaced.get("signature", signature), "authorization": signed}
+    network = replaced.get("network", row["network"])
     if version == 1:
         name = {"eip155:84532": "base-sepolia"}.get(network, network)
         return {"x-payment": _encoded({"x402Version": 1, "scheme": "exact", "network": name, "payload": payload})}
