@@ -5,6 +5,8 @@ The facilitator checks everything again. These checks avoid useless work and nam
 
 from typing import Final
 
+from msgspec import to_builtins
+
 from service.clock import SECOND_MS
 from service.ethereum.signatures import SIGNATURE_BYTES, recover_address_bytes
 from service.ethereum.typed_data import domain_separator, transfer_digest
@@ -87,19 +89,19 @@ def _name_of(chain: ChainId, presented: DecodedPayment) -> str:
 
 
 def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
-    wanted = {"name": row.extra.name, "version": row.extra.version}
+    """Refuse a row that is not the offered one. A member added to `extra` can change what a signature means."""
     same = (
         ("amount", accepted.amount == row.amount),
         ("asset", accepted.asset.lower() == row.asset.lower()),
         ("payTo", accepted.pay_to.lower() == row.pay_to.lower()),
         ("maxTimeoutSeconds", accepted.max_timeout_seconds == row.max_timeout_seconds),
-        ("extra", {name: accepted.extra.get(name) for name in wanted} == wanted),
+        ("extra", accepted.extra == to_builtins(row.extra)),
     )
     for name, right in same:
         if not right:
             raise PaymentRefusedError(
                 "invalid_payment_requirements",
-                f"accepted.{name} is not what this call asks for; accepted is a row of accepts, word for word",
+                f"accepted.{name} differs from the offer. Send a row of `accepts` unchanged as `accepted`.",
             )
 
 

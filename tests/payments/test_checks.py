@@ -200,10 +200,35 @@ def test_an_accepted_row_that_was_not_offered_is_refused_by_its_field(name: str,
     assert caught.value.reason == "invalid_payment_requirements"
 
 
-def test_an_accepted_row_may_say_more_in_extra_than_was_asked() -> None:
-    """As the official servers have it: what they declare must be there, and clients may add to it."""
+@pytest.mark.promise("pay.checked", "errors.payment-refused")
+@pytest.mark.parametrize(
+    "added",
+    [
+        {"assetTransferMethod": "eip3009"},
+        {"assetTransferMethod": "erc7710"},
+        {"assetTransferMethod": None},
+        {"AssetTransferMethod": "permit2"},
+        {"facilitatorAddress": "0x" + "22" * 20},
+        {"feePayer": ""},
+        {"chainId": 84532},
+        {"nested": {"name": "USDC"}},
+        {"Name": "USDC"},
+        {"": ""},
+    ],
+)
+def test_a_member_added_to_extra_is_refused(added: dict[str, object]) -> None:
     payload = pay_v2(PAYER)
-    payload["accepted"] = payload["accepted"] | {"extra": row()["extra"] | {"assetTransferMethod": "eip3009"}}
+    payload["accepted"] = payload["accepted"] | {"extra": row()["extra"] | added}
+    with pytest.raises(PaymentRefusedError, match=r"accepted\.extra differs from the offer") as caught:
+        take(payload)
+    assert caught.value.reason == "invalid_payment_requirements"
+
+
+@pytest.mark.parametrize("member", ["scheme", "network", "amount", "asset", "payTo", "maxTimeoutSeconds", "extra"])
+def test_an_accepted_row_in_another_order_of_members_is_the_same_row(member: str) -> None:
+    payload = pay_v2(PAYER)
+    value = payload["accepted"].pop(member)
+    payload["accepted"] |= {member: dict(reversed(value.items())) if isinstance(value, dict) else value}
     assert take(payload).value == 5_000
 
 
