@@ -22,7 +22,7 @@ from service.storage.engine import Connection
 from service.storage.response_store import KEPT_MS, StoredResponse
 from service.storage.runs import Runs
 
-MAX_KEYS_PER_OWNER: Final = 1_000
+MAX_KEYS_PER_OWNER: Final = 10_000
 """Keys an owner may have in use."""
 
 MAX_WAIT_S: Final = 10.0
@@ -35,7 +35,8 @@ _PIECE: Final = 200
 
 _FIND: Final = "SELECT request_hash, run_id, claimed_ms, answered_ms, body FROM repeats WHERE owner = ? AND key = ?"
 _HELD: Final = "SELECT claim FROM repeats WHERE owner = ? AND key = ? AND answered_ms IS NULL"
-_COUNT: Final = "SELECT count(*), min(answered_ms) FROM repeats WHERE owner = ?"
+_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM repeats WHERE owner = ? LIMIT ?) AS owned"
+_FIRST: Final = "SELECT min(answered_ms) FROM repeats WHERE owner = ?"
 _CLAIM: Final = """
 INSERT INTO repeats (owner, key, request_hash, claim, run_id, claimed_ms) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (owner, key) DO UPDATE SET request_hash = excluded.request_hash, claim = excluded.claim,
@@ -254,13 +255,15 @@ def _unpacked(packed: _StoredBody) -> StoredResponse:
 
 
 def _too_many_keys(connection: Connection, owner: str, now_ms: int) -> ServiceError | None:
-    count, oldest_ms = connection.execute(_COUNT, (owner,)).fetchone()
+    (count,) = connection.execute(_COUNT, (owner, MAX_KEYS_PER_OWNER)).fetchone()
     if count < MAX_KEYS_PER_OWNER:
         return None
+    (oldest_ms,) = connection.execute(_FIRST, (owner,)).fetchone()
     seconds = 1 if oldest_ms is None else max(1, -((now_ms - oldest_ms - KEPT_MS) // SECOND_MS))
     return ServiceError(
         "RATE_LIMITED",
-        f"{MAX_KEYS_PER_OWNER} requests with an Idempotency-Key are kept for you; ask without one, or in {seconds} s",
+        f"{MAX_KEYS_PER_OWNER} responses with an Idempotency-Key are stored for you. Send requests without one, or try "
+        f"again in {seconds} s.",
         headers={"Retry-After": str(seconds)},
     )
 

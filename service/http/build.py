@@ -2,7 +2,7 @@
 
 The order, from the outside: CORS and the limits of a request (they depend on its head alone); authentication, so that
 the rate limit knows the caller; rate limit; parameters, so that a wrong request is never charged; the number of open
-streams; payment; quota; the body. A retry of a question (`Idempotency-Key`) is answered before payment and quota.
+streams; a repeated request (`Idempotency-Key`), which is charged once; payment; quota; the body.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,16 +27,18 @@ from service.http.gates.anonymous import AnonymousGate, NetworkGate, PayerSignat
 from service.http.gates.authentication import AuthenticationGate
 from service.http.gates.body import BodyGate
 from service.http.gates.cors import CorsGate
-from service.http.gates.idempotency import IdempotencyGate
+from service.http.gates.idempotency import Form, IdempotencyGate
 from service.http.gates.limits import RateLimitGate, RequestLimitsGate
 from service.http.gates.parameters import ParameterGate
-from service.http.gates.payment import PaymentGate, PaymentSetup
+from service.http.gates.payment import PaymentGate, PaymentSetup, payer_of
 from service.http.gates.quota import DeviceQuotaGate, QuotaGate, QuotaHeadersGate, Refusal
 from service.http.gates.stream_limit import StreamLimitGate
 from service.http.health import LIVE, READY, Health
+from service.http.negotiation import Form as MediaForm
 from service.http.negotiation import form_of
 from service.http.question_response import AnonymousPaymentBranch, QuestionEndpoint, TokenBranch
 from service.http.quota_response import PaymentRequiredResponse, StreamRefusal
+from service.http.request import RequestContext
 from service.http.streaming import StreamEndpoint
 from service.payments.factory import Payments
 from service.routes.call import Bound, Endpoint, QuestionRoute, StreamRoute
@@ -74,6 +76,7 @@ class _Routes:
         self._challenges = payments.challenges
         anonymous = settings.anonymous == "pay"
         self._payment = PaymentSetup(payments.checkout, meter, clock, settings.public_url, anonymous=anonymous)
+        self._checkout = payments.checkout
         self._stream_expiry = access.stream_expiry
 
     def route(self, offer: Offer, endpoint: Bound) -> Route:
@@ -87,13 +90,13 @@ class _Routes:
     def _question(self, offer: Offer, endpoint: QuestionRoute) -> Route:
         ask = QuestionEndpoint(endpoint, self._settings.source, self._settings.ask_default)
         body = Middleware(BodyGate, Question)
-        form = partial(form_of, default=self._settings.ask_default)
-        idempotency = Middleware(IdempotencyGate, self._meter.idempotency, form)
+        form = partial(_form, self._settings.ask_default)
+        idempotency = self._idempotency(offer, form)
         anonymous = Middleware(AnonymousGate, self.limiter, self._visitors)
         free = _stacked([anonymous, idempotency, body, Middleware(DeviceQuotaGate, offer, self._meter)], ask)
         if self._settings.anonymous == "pay":
             payment = PaymentGate(_stacked([body], ask), offer, self._payment, self._challenge(offer))
-            free = AnonymousPaymentBranch(free, payment)
+            free = AnonymousPaymentBranch(free, _stacked([idempotency], payment))
         known = _stacked([idempotency, *self._payment_and_quota_gates(offer), body], ask)
         gates = [*self._entrance(offer), Middleware(ParameterGate, offer)]
         return Route(offer.path, TokenBranch(known, free), methods=[offer.method], name=offer.id, middleware=gates)
@@ -113,6 +116,8 @@ class _Routes:
         gates = [*self._entrance(offer), Middleware(ParameterGate, offer, endpoint.known)]
         if offer.gate == "payer":
             gates.append(Middleware(PayerSignatureGate, self._clock))
+        if offer.payable:
+            gates.append(self._idempotency(offer))
         gates += self._payment_and_quota_gates(offer, endpoint if not endpoint.waits and offer.body is None else None)
         if offer.body is not None:
             gates.append(Middleware(BodyGate, offer.body))
@@ -129,6 +134,10 @@ class _Routes:
         known = {"session_only": session_only, "optional": optional}
         return [Middleware(AuthenticationGate, self._authenticator, self._failed, **known), rate]
 
+    def _idempotency(self, offer: Offer, form: Form | None = None) -> Middleware:
+        payer = partial(payer_of, self._checkout, offer)
+        return Middleware(IdempotencyGate, offer, self._meter.idempotency, payer, form)
+
     def _payment_and_quota_gates(self, offer: Offer, endpoint: AnswerEndpoint | None = None) -> list[Middleware]:
         """The gates of payment and quota; `endpoint` is the route's if it answers from memory."""
         if not offer.counted:
@@ -143,6 +152,10 @@ class _Routes:
 
     def _challenge(self, offer: Offer) -> PaymentRequiredResponse:
         return PaymentRequiredResponse(offer, self._challenges, self._settings.public_url)
+
+
+def _form(default: MediaForm, request: RequestContext) -> str:
+    return form_of(request.scope, default)
 
 
 def _stacked(gates: Sequence[Middleware], app: ASGIApp) -> ASGIApp:

@@ -144,7 +144,10 @@ in percent. Parameters are exact: an unknown or repeated one is a 400 that names
 
 The free plan has {STARTER} questions to start with, then {PER_DAY["free"]} a day from 00:00 UTC. Every successful call
 of a data route is one question; errors cost nothing. When they are spent, the answer is 402 with an x402 challenge and
-the time of the next free question."""
+the time of the next free question.
+
+Send an `Idempotency-Key` with a request that you may have to repeat: the same request with the same key gets the stored
+answer, uncharged, for a day, on every priced route. Another request with that key is 409."""
 
 
 _QUESTIONS: Final = """`{"messages":[{"role":"user","content":"…"}]}` is answered in plain text, as it is found out.
@@ -153,7 +156,6 @@ application/json` gets `{text, steps, sources}`, and `raw` gets what was found w
 is one of the data routes'; what is not known is said. Earlier messages make the question a follow-up.
 
 - A failure is `{"error": "message"}`, its statuses those of the other routes.
-- `Idempotency-Key` gets the same answer again for the same body, uncharged, for a day.
 - What finds nothing to charge for (a refusal, a definition, help) costs nothing."""
 
 

@@ -30,7 +30,7 @@ _IDEMPOTENCY_KEY: Final = {
     "in": "header",
     "required": False,
     "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
-    "description": "Send the same key again to get the same answer again, uncharged, for a day",
+    "description": "Send the same request with the same key to get the stored response, uncharged, for a day",
 }
 
 ALWAYS: Final = (
@@ -86,7 +86,7 @@ _HEADERS: Final[Mapping[str, str]] = {
     "Idempotency-Replayed": "`true` where the answer was given before, for the same Idempotency-Key",
 }
 _QUOTA_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
-_PAID_HEADERS: Final = ("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt-Id")
+_PAID_HEADERS: Final = ("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt-Id", "Idempotency-Replayed")
 _SECURITY: Final[Mapping[Gate, list[dict[str, list[str]]]]] = {
     "public": [],
     "bearer": [{"key": []}, {"session": []}],
@@ -189,7 +189,7 @@ def _operation(offer: Offer, anonymous: Anonymous) -> JsonSchema:
         "security": security,
     }
     parameters = [_parameter(row.name, row.location, row.schema, row.required) for row in parameter_rows(offer)]
-    if offer.gate == "question":
+    if offer.payable:
         parameters.append(_IDEMPOTENCY_KEY)
     if parameters:
         operation["parameters"] = parameters
@@ -216,8 +216,7 @@ def _parameter(name: str, location: str, schema: JsonSchema, required: bool) -> 
 def _success(offer: Offer) -> JsonSchema:
     kinds = [_reference(f"{offer.result.__name__}Envelope")] if offer.envelope else _kinds(offer)
     schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
-    repeated = ("Idempotency-Replayed",) if offer.gate == "question" else ()
-    headers = (*_QUOTA_HEADERS, *(_PAID_HEADERS if offer.payable else ()), *repeated)
+    headers = (*_QUOTA_HEADERS, *(_PAID_HEADERS if offer.payable else ()))
     return _response(offer.summary, {form: _form(form, schema) for form in offer.forms}, headers)
 
 
@@ -288,7 +287,7 @@ def failure_codes(offer: Offer) -> list[str]:
     if offer.body:
         codes.append("UNSUPPORTED_MEDIA_TYPE")
     if offer.payable:
-        codes += ["PAYMENT_REQUIRED", "PAYMENT_REUSED", "PAYMENT_PENDING"]
+        codes += ["IDEMPOTENCY_CONFLICT", "PAYMENT_REQUIRED", "PAYMENT_REUSED", "PAYMENT_PENDING"]
     return list(dict.fromkeys(codes))
 
 

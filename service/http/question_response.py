@@ -177,15 +177,12 @@ class TokenBranch(RouteEndpoint):
 class AnonymousPaymentBranch:
     """For callers without a token under `VERDICT_ANONYMOUS=pay`: a device's free question, or a payment.
 
-    A payment without an account has no `Idempotency-Key`: the payment itself is the key. The same payment for the same
-    request gets the stored response.
-
     Args:
         free: The stack of a device's free question.
-        payment: The payment gate; it answers with the challenge if a request carries no payment.
+        payment: The stack of the payment gate, which answers with the challenge if a request carries no payment.
     """
 
-    def __init__(self, free: ASGIApp, payment: PaymentGate) -> None:
+    def __init__(self, free: ASGIApp, payment: ASGIApp) -> None:
         self._free = free
         self._payment = payment
 
@@ -196,7 +193,7 @@ class AnonymousPaymentBranch:
             ServiceError: RATE_LIMITED, or the route's error.
             PeerGoneError: If the peer left.
         """
-        if not self._payment.has_payment(scope["verdict"]):
+        if not PaymentGate.has_payment(scope["verdict"]):
             try:
                 await self._free(scope, receive, send)
             except ServiceError as error:

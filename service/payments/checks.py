@@ -61,6 +61,11 @@ def check_payment(presented: DecodedPayment, row: RequirementsV2, chain: ChainId
     return payment
 
 
+def is_key_signature(payment: Payment) -> bool:
+    """Whether a key signed the payment, not a contract (EIP-1271, EIP-6492)."""
+    return len(payment.signature) == _KEY_SIGNATURE_CHARS
+
+
 def normalised_payment(presented: DecodedPayment) -> Payment | None:
     """Say which payment was presented, be it good or not: the same one may have bought something while it was.
 
@@ -147,7 +152,7 @@ def expired(now_ms: int) -> PaymentRefusedError:
 
 
 def _check_signature(payment: Payment, row: RequirementsV2) -> None:
-    if len(payment.signature) != _KEY_SIGNATURE_CHARS:
+    if not is_key_signature(payment):
         return  # A contract's signature: only its chain can tell.
     domain = domain_separator(
         row.extra.name, row.extra.version, int(row.network.removeprefix("eip155:")), row.asset.lower()

@@ -34,7 +34,7 @@ QUESTION: Final = Offer(
     price=DEAR_CALL,
     envelope=False,
     gate="question",
-    also=("IDEMPOTENCY_CONFLICT", *UPSTREAM),
+    also=UPSTREAM,
     bare_errors=True,
     forms=("text/plain", "text/event-stream", "application/json"),
 )

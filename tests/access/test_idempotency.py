@@ -364,9 +364,9 @@ async def test_the_watch_forgets_keys_whose_day_is_over(meter: Meter, db: Databa
 async def test_an_owner_has_so_many_keys_and_is_told_when_one_is_free(meter: Meter, db: Database) -> None:
     def fill(connection: Connection) -> None:
         connection.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
             "INSERT INTO repeats (owner, key, request_hash, claim, run_id, claimed_ms, answered_ms) "
-            "SELECT 'user 1', randomblob(32), randomblob(32), randomblob(16), 0, ?, ? + i * 1000 FROM n",
+            "SELECT 'user 1', randomblob(32), randomblob(32), randomblob(16), 0, ?, ? + i * 100 FROM n",
             (START_MS, START_MS - 3_600_000),
         )
 
@@ -402,7 +402,7 @@ def test_one_answer_may_take_half_a_mebibyte_and_all_of_them_a_quarter_of_a_gibi
     assert (response_store.MAX_RESPONSE_BYTES, response_store.MAX_TOTAL_BYTES, keeping.MAX_KEYS_PER_OWNER) == (
         524_288,
         268_435_456,
-        1_000,
+        10_000,
     )
 
 

@@ -7,7 +7,6 @@ from unittest.mock import Mock
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.http.gates.idempotency import IdempotencyGate
 from service.http.gates.quota import DeviceQuotaGate
 from service.http.request import RequestContext
 from service.wire.offers import QUESTION
@@ -29,11 +28,7 @@ def device(app: ASGIApp) -> ASGIApp:
     return DeviceQuotaGate(app, QUESTION, UNASKED)
 
 
-def repeat(app: ASGIApp) -> ASGIApp:
-    return IdempotencyGate(app, UNASKED, lambda _: "text")
-
-
-@pytest.mark.parametrize("gate", [device, repeat])
+@pytest.mark.parametrize("gate", [device])
 async def test_a_gate_before_which_nobody_asked_who_it_is_lets_nobody_through(
     gate: Callable[[ASGIApp], ASGIApp],
 ) -> None:

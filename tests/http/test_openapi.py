@@ -1,7 +1,7 @@
 """The OpenAPI document is valid, complete, and says what the structs say."""
 
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import jsonschema_rs
 import msgspec
@@ -161,6 +161,27 @@ def test_a_priced_route_says_its_price_and_a_free_one_none(spec: Any, offer: Off
         assert info is None
 
 
+IDEMPOTENCY_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
+    "description": "Send the same request with the same key to get the stored response, uncharged, for a day",
+}
+
+
+@pytest.mark.promise("question.idempotency")
+def test_every_priced_route_and_no_other_documents_its_idempotency_key(spec: Any) -> None:
+    for offer in OFFERS:
+        documented = operation(spec, offer)
+        ok = documented["responses"]["200"]["headers"]
+        assert (IDEMPOTENCY_KEY in documented.get("parameters", [])) is offer.payable
+        assert ("Idempotency-Replayed" in ok) is offer.payable
+        assert any("IDEMPOTENCY_CONFLICT" in str(failure) for failure in documented["responses"].values()) is (
+            offer.payable
+        )
+
+
 def test_parameters_carry_their_constraints_and_examples(spec: Any) -> None:
     assert operation(spec, RISK)["parameters"] == [
         {
@@ -170,16 +191,16 @@ def test_parameters_carry_their_constraints_and_examples(spec: Any) -> None:
             "schema": {"type": "string", "pattern": "^[A-Za-z0-9]{1,20}$"},
             "description": "A ticker such as BTC, 1 to 20 letters and digits; case does not matter",
             "examples": {"BTC": {"value": "BTC"}},
-        }
+        },
+        IDEMPOTENCY_KEY,
     ]
 
 
 def test_optional_query_parameters_carry_bounds_enumerations_and_defaults() -> None:
     offer = Offer(id="t", path="/t", summary="T", result=NoParameters, parameters=Movements, price=DATA_CALL)
     parameters = msgspec.json.decode(document(BASE, [offer]))["paths"]["/t"]["get"]["parameters"]
-    rows = {row["name"]: row for row in parameters}
+    rows = {row["name"]: row for row in parameters if row["in"] == "query"}
     assert not any(row["required"] for row in rows.values())
-    assert {row["in"] for row in rows.values()} == {"query"}
     assert rows["action"]["schema"] == {"enum": ["movements", "watchlist"], "default": "watchlist"}
     assert rows["limit"]["schema"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
 

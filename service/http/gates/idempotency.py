@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from hashlib import sha256
 from typing import Final
 
-from starlette.types import ASGIApp, Message, Scope
+from starlette.types import ASGIApp, Message
 
 from service.access.idempotency import IdempotencyClaim, IdempotencyStore, IdempotentRequest
 from service.errors import ServiceError
@@ -18,6 +18,13 @@ from service.http.gate import RequestGate
 from service.http.request import RequestContext
 from service.http.response import HeaderFields, Response, response
 from service.storage.response_store import StoredResponse
+from service.wire.offer import Offer
+
+Form = Callable[[RequestContext], str]
+"""The form of response that a request asks for: part of its identity."""
+
+Payer = Callable[[RequestContext], str | None]
+"""The address that signed the payment of a request; None without a valid signature."""
 
 _KEY: Final = b"idempotency-key"
 _PRINTABLE: Final = re.compile(rb"[ -~]{1,255}\Z")
@@ -28,16 +35,25 @@ _PAYMENT: Final = frozenset({b"payment-response", b"x-payment-response", b"x-rec
 
 
 class IdempotencyGate(RequestGate):
-    """Stores responses to requests with a key; a request without one passes.
+    """Stores responses to requests with a key. A request without one passes.
+
+    HEAD passes too: it is free. A key belongs to the account, the payer or the device of its request; where there is
+    none of these, the request passes.
 
     Args:
         app: The application behind the gate.
+        offer: The route.
         store: Stores responses.
-        form: The form of response that a request asks for: part of its identity.
+        payer: Finds the payer of a request without an account.
+        form: The form of response that a request asks for; None if the route has one form.
     """
 
-    def __init__(self, app: ASGIApp, store: IdempotencyStore, form: Callable[[Scope], str]) -> None:
+    def __init__(
+        self, app: ASGIApp, offer: Offer, store: IdempotencyStore, payer: Payer, form: Form | None = None
+    ) -> None:
         super().__init__(app)
+        self._payer = payer
+        self._has_body = offer.body is not None
         self._stored = store
         self._form = form
 
@@ -49,23 +65,41 @@ class IdempotencyGate(RequestGate):
             PeerGoneError: If the peer left before its request was read.
         """
         key = request.headers.get(_KEY)
-        return None if key is None else self._serve(request, key)
+        if key is None or request.scope["method"] == "HEAD":
+            return None
+        owner = self._owner(request)
+        return None if owner is None else self._serve(request, owner, key)
 
-    async def _serve(self, request: RequestContext, key: bytes) -> Response:
+    async def _serve(self, request: RequestContext, owner: str, key: bytes) -> Response:
         if not _PRINTABLE.match(key):
             raise ServiceError(
                 "BAD_REQUEST",
                 "Idempotency-Key takes 1 to 255 printable ASCII characters.",
                 details={"parameter": "Idempotency-Key"},
             )
-        body = await request.read_body()
         key_hash = sha256(key).digest()
-        request_hash = sha256(b"%b\n%b" % (self._form(request.scope).encode("ascii"), body)).digest()
-        request.key_hash = sha256(key_hash + request_hash).hexdigest()
-        taken = await self._stored.claim(IdempotentRequest(_owner(request), key_hash, request_hash))
+        request_hash = sha256(await self._identity(request)).digest()
+        request.key_hash = sha256(key_hash + request_hash + _payer_part(request, owner)).hexdigest()
+        taken = await self._stored.claim(IdempotentRequest(owner, key_hash, request_hash))
         if isinstance(taken, StoredResponse):
             return _response(taken, [(b"idempotency-replayed", b"true")])
         return await self._answer(request, taken)
+
+    def _owner(self, request: RequestContext) -> str | None:
+        if request.caller is not None:
+            return f"user {request.caller.user_id}"
+        payer = self._payer(request)
+        if payer is not None:
+            return f"payer {payer}"
+        return None if request.device is None else f"device {request.device.device.hex()}"
+
+    async def _identity(self, request: RequestContext) -> bytes:
+        """Everything that the response depends on, beside the caller."""
+        if self._form is not None:
+            return b"%b\n%b" % (self._form(request).encode("ascii"), await request.read_body())
+        method = request.scope["method"].encode("ascii")
+        body = await request.read_body() if self._has_body else b""
+        return b"%b %b\n%b" % (method, request.target, body)
 
     async def _answer(self, request: RequestContext, claim: IdempotencyClaim) -> Response:
         request.buffered = True
@@ -125,9 +159,6 @@ def _is_stored(status: int, request: RequestContext) -> bool:
     return status == _SUCCESS and (request.counted or request.caller is not None)
 
 
-def _owner(request: RequestContext) -> str:
-    if request.caller is not None:
-        return f"user {request.caller.user_id}"
-    if request.device is None:
-        raise RuntimeError("The idempotency gate must stand behind the authentication or the anonymous gate.")
-    return f"device {request.device.device.hex()}"
+def _payer_part(request: RequestContext, owner: str) -> bytes:
+    """Payers without an account share one user id, so the address tells their stored purchases apart."""
+    return b"" if request.caller is not None else owner.encode("ascii")

@@ -23,6 +23,7 @@ from service.http.quota_response import quota_headers
 from service.http.request import RequestContext
 from service.http.response import Response, exact_response
 from service.payments.checkout import Checkout
+from service.payments.checks import is_key_signature
 from service.payments.decode import PaymentHeader
 from service.payments.errors import NotSettledError, PaymentRefusedError, outcome_headers, payment_pending
 from service.payments.records import NO_ACCOUNT, PaymentRecord, Purchase
@@ -90,11 +91,10 @@ class PaymentGate(RequestGate):
             ServiceError: BAD_REQUEST for two payments or one that cannot be read; PAYMENT_REUSED; PAYMENT_PENDING; or
                 the route's error, unpaid.
         """
-        if request.caller is not None:
-            if request.key_hash is not None:
-                return self._find(request, request.key_hash)
-            if _CARRIERS.keys().isdisjoint(request.headers):
-                return None  # the common case, without another call
+        if request.key_hash is not None:
+            return self._find(request, request.key_hash)
+        if request.caller is not None and _CARRIERS.keys().isdisjoint(request.headers):
+            return None  # the common case, without another call
         return self._serve(request)
 
     def _serve(self, request: RequestContext) -> Coroutine[None, None, Response] | Response | None:
@@ -105,7 +105,7 @@ class PaymentGate(RequestGate):
     async def _find(self, request: RequestContext, key_hash: str) -> Response | None:
         """Give the response that this request's key has bought already, if a crash kept it from being stored."""
         since_ms = self._setup.clock.now_ms() - KEPT_MS
-        record = await self._checkout.find_bought(request.known_caller.user_id, key_hash, since_ms)
+        record = await self._checkout.find_bought(self._user_id(request), key_hash, since_ms)
         if record is not None and record.answer is not None:
             request.paid = True
             return self._hand_over(request, record, record.answer)
@@ -178,11 +178,14 @@ class PaymentGate(RequestGate):
         """Who pays; None if callers without an account may, and this one has none."""
         return request.caller if self._setup.anonymous else request.known_caller
 
+    def _user_id(self, request: RequestContext) -> int:
+        caller = self._caller(request)
+        return NO_ACCOUNT if caller is None else caller.user_id
+
     def _purchase(self, request: RequestContext, body: bytes) -> Purchase:
         method: str = request.scope["method"]
-        caller = self._caller(request)
         return Purchase(
-            user_id=NO_ACCOUNT if caller is None else caller.user_id,
+            user_id=self._user_id(request),
             offer_id=self._offer.id,
             method=method,
             resource=request.url(self._setup.public_url),
@@ -190,6 +193,25 @@ class PaymentGate(RequestGate):
             price=self._offer.price,
             key_hash=request.key_hash,
         )
+
+
+def payer_of(checkout: Checkout, offer: Offer, request: RequestContext) -> str | None:
+    """The address that signed the payment of a request, in lower case.
+
+    Returns:
+        The address. None if there is no payment, or it does not buy this route, or a contract signed it: only its chain
+        can verify that.
+
+    Raises:
+        ServiceError: BAD_REQUEST for two payments or one that cannot be read.
+    """
+    if not PaymentGate.has_payment(request):
+        return None
+    try:
+        checked = checkout.check(*_payment_of(request), offer)
+    except PaymentRefusedError:
+        return None
+    return checked.payment.payer if checked.refusal is None and is_key_signature(checked.payment) else None
 
 
 class _HeldResponse:

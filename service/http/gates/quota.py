@@ -1,9 +1,9 @@
 """The quota gates: a counted call uses one question, exactly once, when its response exists.
 
 A route that answers from memory runs first and is charged at the head of its success, in one transaction. A route that
-waits reserves a question, runs, and commits or releases. No counted response leaves before its count is durable. A
-caller whose last questions are only reserved for calls under way gets a 429 with `Retry-After: 1`: its quota is not
-spent, so no payment is required.
+waits reserves a question, runs, and commits or releases; so does a route whose response is stored. No counted response
+leaves before its count is durable. A caller whose last questions are only reserved for calls under way gets a 429 with
+`Retry-After: 1`: its quota is not spent, so no payment is required.
 """
 
 from collections.abc import Callable, Coroutine
@@ -68,7 +68,7 @@ class QuotaGate(RequestGate):
         """Run the route for a question; HEAD and a paid request use none."""
         if request.paid or request.scope["method"] == "HEAD":
             await self.app(request.scope, receive, send)
-        elif self._waits:
+        elif self._waits or request.buffered:
             await self._reserve(request, receive, send)
         else:
             await self._charge(request, receive, send)
