@@ -63,6 +63,7 @@ class AsgiExchange:
     complete = False
     head = b""
     disconnected = False
+    _persists = b""
     _body: bytearray | None = None
     _more_body = True
     _has_news = False
@@ -79,6 +80,8 @@ class AsgiExchange:
         self._connection = connection
         self.scope = scope
         self.keep_alive = keep_alive
+        if keep_alive and scope["http_version"] == "1.0":
+            self._persists = b"connection: keep-alive\r\n"
         self._expects_continue = expects_continue
 
     async def run(self, app: ASGIApp) -> None:
@@ -114,7 +117,7 @@ class AsgiExchange:
         self.scope = {}
         request.status = response.status
         try:
-            own = b"" if self.keep_alive else b"connection: close\r\n"
+            own = self._persists if self.keep_alive else b"connection: close\r\n"
             if request.response_headers:
                 own += _cached_lines(tuple(request.response_headers))
             data = b"%b%b%bx-request-id: %b\r\n%b\r\n%b" % (
@@ -210,6 +213,8 @@ class AsgiExchange:
             self.keep_alive = False
         elif not self.keep_alive:
             block += b"connection: close\r\n"
+        else:
+            block += self._persists
         self._head = b"%b%b%b\r\n" % (STATUS_LINE[status], self._connection.common_lines(), block)
         if self._delivery is not None and self._delivery.last_piece is not None:
             self._connection.hold_little()

@@ -12,6 +12,8 @@ from service.http.response import JSON, Response, response
 
 LIVE: Final = "/healthz"
 READY: Final = "/readyz"
+PROBES: Final = frozenset({LIVE.encode(), READY.encode()})
+"""Paths that are answered for every host."""
 
 Check = Callable[[], Mapping[str, object]]
 """State of one component; `ready` says whether it can answer, the rest why not."""

@@ -174,7 +174,7 @@ class RequestReader:
         modern = version == "1.1"
         if not modern and (version != "1.0" or self._chunked):
             raise ServiceError("BAD_REQUEST", "Use HTTP/1.1, or HTTP/1.0 without a transfer encoding.")
-        target = self._target if self._target[:1] == b"/" else self._origin_form(method)
+        target = self._target if self._target[:1] == b"/" else self._origin_form(method, modern=modern)
         raw_path, _, query = target.partition(b"?")
         path = raw_path.decode("ascii")
         scope = {
@@ -190,7 +190,7 @@ class RequestReader:
         self._fields = []
         self._sink.request_begun(
             scope,
-            keep_alive=modern and parser.should_keep_alive(),
+            keep_alive=parser.should_keep_alive(),
             expects_continue=modern and self._expects_continue,
         )
         self._turn(BODY)
@@ -217,15 +217,18 @@ class RequestReader:
         self.turns += 1
         self._raw_bytes = 0
 
-    def _origin_form(self, method: str) -> bytes:
-        """Turn an absolute target into path and query; it must agree with Host (RFC 9112 §3.2.2)."""
+    def _origin_form(self, method: str, *, modern: bool) -> bytes:
+        """Turn an absolute target into path and query. It must agree with Host (RFC 9112 §3.2.2), or stands for it."""
         if self._target == b"*" and method == "OPTIONS":
             return self._target
         absolute = _ABSOLUTE.match(self._target)
         if absolute is None:
             raise ServiceError("BAD_REQUEST", "The request target must be a path or an http URL.")
         authority, path, query = absolute.groups()
-        if [value.lower() for name, value in self._fields if name == b"host"] != [authority.lower()]:
+        hosts = [value.lower() for name, value in self._fields if name == b"host"]
+        if not hosts and not modern:
+            self._fields.append((b"host", authority))
+        elif hosts != [authority.lower()]:
             raise ServiceError("BAD_REQUEST", "The request target and the Host header name different hosts.")
         return (path or b"/") + (query or b"")
 

@@ -101,7 +101,7 @@ class RequestContext:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.request_id = next_request_id()
-        self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.raw_path: bytes = scope["raw_path"]
         self.response_headers: HeaderFields = []
 

@@ -61,6 +61,13 @@ _SERVICE = (
                 exclusive="what",
                 run="service.operator.upstreams:check",
             ),
+            Argument(
+                "--health",
+                "ask the service that runs here for /healthz instead; exit code 1 if it does not answer",
+                kind="flag",
+                exclusive="what",
+                run="service.operator.health_check:check",
+            ),
             *CONNECTING,
             _JSON,
         ),

@@ -5,7 +5,7 @@ import logging
 import socket
 import ssl
 import threading
-from typing import Final
+from typing import Any, Final
 
 from service.clients.cli.errors import RefusalError
 from service.settings import Settings, SettingsError
@@ -65,9 +65,20 @@ def listen(
             raise RefusalError(_reason(host, port, host_setting, port_setting, error)) from error
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
+    """The address family and socket address that a host is listened on with.
+
+    Raises:
+        OSError: If the host is not known.
+        UnicodeError: If it is not a host name.
+    """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = found[0]
+    return family, address
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family, address = resolve(host, port)
     return _bounded(socket.create_server(address, family=family, backlog=BACKLOG))
 
 
@@ -88,8 +99,17 @@ def _bounded(listener: socket.socket) -> socket.socket:
 def url_of(listener: socket.socket, *, tls: bool) -> str:
     """URL of a listening socket for callers on this machine."""
     host, port = listener.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - recognised, not bound
-    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"{'https' if tls else 'http'}://{bracketed(local(host))}:{port}"
+
+
+def local(address: str) -> str:
+    """Where callers on this machine reach what listens on an address: loopback for `0.0.0.0` and `::`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - recognised, not bound
+
+
+def bracketed(address: str) -> str:
+    """An address as URLs write it: IPv6 in brackets."""
+    return f"[{address}]" if ":" in address else address
 
 
 def check_tls(settings: Settings) -> None:

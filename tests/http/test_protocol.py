@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.protocol import VerdictProtocol
 from service.http.request import DELIVERY
+from tests.http.test_limits import health
 from tests.http.wire import HOST, Peer, echo, served, until
 
 GET = b"GET /%d HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -153,6 +154,33 @@ async def test_connection_close_is_kept_by_either_side() -> None:
     async with served(constant((b"content-length", b"2"), (b"connection", b"Close"))) as wire:
         (ours,) = await wire.say(GET % 1)
     assert ours.headers["connection"] == "Close"
+
+
+@pytest.mark.parametrize("shortcut", [True, False])
+@pytest.mark.parametrize(
+    ("lines", "connection"),
+    [
+        ("", "close"),
+        ("Connection: keep-alive\r\n", "keep-alive"),
+        ("Connection: Keep-Alive\r\n", "keep-alive"),
+        ("Connection: keep-alive, x-hop\r\n", "keep-alive"),
+        ("Connection: close\r\n", "close"),
+        ("Connection: x-hop\r\n", "close"),
+        ("Keep-Alive: timeout=5\r\n", "close"),
+    ],
+)
+async def test_http_1_0_closes_the_connection_unless_it_asks_to_keep_it(
+    lines: str, connection: str, shortcut: bool
+) -> None:
+    async with served(health(), shortcut=shortcut) as wire:
+        peer = await wire.connect()
+        for _ in range(3 if connection == "keep-alive" else 1):
+            await peer.say(f"GET /readyz HTTP/1.0\r\n{lines}\r\n".encode())
+            reply = await peer.reply()
+            assert (reply.status, reply.headers["connection"]) == (200, connection)
+        if connection == "close":
+            assert await peer.closed() == b""
+        peer.close()
 
 
 async def test_what_follows_a_request_that_closes_the_connection_is_not_answered() -> None:

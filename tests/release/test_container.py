@@ -1,12 +1,9 @@
 import json
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import PATIENCE_S, serving
+from tests.fakes.serving import run_verdict, serving
 
 FILE = Path(__file__).parents[2] / "release" / "Containerfile"
 TEXT = FILE.read_text().replace("\\\n", " ")
@@ -29,13 +26,16 @@ def test_each_of_its_commands_is_a_list_so_that_signals_reach_the_service_and_no
 
 
 @pytest.mark.process
-def test_its_look_after_the_service_tells_one_that_answers_from_one_that_is_gone(tmp_path: Path) -> None:
-    found = re.search(r"CMD (\[.*\])", dict(STEPS)["HEALTHCHECK"])
-    assert found
-    look = str(json.loads(found[1])[-1])
-    with serving(tmp_path) as running:
-        assert code_of(look.replace("8402", str(running.port))) == 0
-    assert code_of(look.replace("8402", str(running.port))) != 0
+@pytest.mark.parametrize("settings", [{}, {"hosts": "verdict.example"}, {"host": "0.0.0.0"}])
+def test_its_health_check_tells_a_service_that_answers_from_one_that_is_gone(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
+    program, *arguments = json.loads(dict(STEPS)["HEALTHCHECK"].partition("CMD ")[2])
+    assert [program] == json.loads(dict(STEPS)["ENTRYPOINT"])
+    with serving(tmp_path, **settings) as running:
+        asked = running.settings | {"port": str(running.port)}
+        assert run_verdict(*arguments, **asked).returncode == 0
+    assert run_verdict(*arguments, **asked).returncode == 1
 
 
 def test_everybody_may_enter_the_folder_before_it_is_unpacked_into() -> None:
@@ -47,9 +47,3 @@ def test_everybody_may_enter_the_folder_before_it_is_unpacked_into() -> None:
 
 def test_its_look_after_the_service_is_in_the_image_that_is_built_as_its_head_says() -> None:
     assert "podman build --format docker --file release/Containerfile" in TEXT
-
-
-def code_of(look: str) -> int:
-    return subprocess.run(
-        [sys.executable, "-c", look], stderr=subprocess.DEVNULL, timeout=PATIENCE_S, check=False
-    ).returncode

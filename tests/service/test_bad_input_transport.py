@@ -197,8 +197,9 @@ def choosy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 @pytest.mark.promise("errors.host-421", "run.hosts")
 @pytest.mark.parametrize("host", ["evil.example", "api.example.org.evil.example", "example.org", "xn--api-"])
 def test_a_host_that_is_not_ours_is_421_where_hosts_are_named(choosy: Target, host: str) -> None:
-    choosy.attack(Row("", asking("/healthz", f"Host: {host}"), 421, "WRONG_HOST", OPEN))
-    assert choosy.ask(asking("/healthz", "Host: API.example.org:8402")).status == 200
+    choosy.attack(Row("", asking("/openapi.json", f"Host: {host}"), 421, "WRONG_HOST", OPEN))
+    assert choosy.ask(asking("/openapi.json", "Host: API.example.org:8402")).status == 200
+    assert choosy.ask(asking("/healthz", f"Host: {host}")).status == 200
 
 
 def test_only_named_origins_may_read_answers(choosy: Target, target: Target) -> None:

@@ -11,6 +11,7 @@ from service.access.api_keys import SHOWN_LENGTH
 from service.access.rate_limiter import RequestLimiter
 from service.errors import ServiceError
 from service.http.gate import RequestGate
+from service.http.health import PROBES
 from service.http.request import RequestContext
 
 MOST_PARAMETERS: Final = 32
@@ -33,6 +34,9 @@ _MOST_KNOWN_HOSTS: Final = 256
 
 class RequestLimitsGate(RequestGate):
     """Refuses ambiguous headers, foreign hosts, too many parameters, and credentials in the URL.
+
+    HTTP/1.0 needs no Host: such a request names the address that it came to. The health probes are answered for every
+    host, because orchestrators ask by address.
 
     Args:
         app: The application behind the gate.
@@ -57,7 +61,7 @@ class RequestLimitsGate(RequestGate):
             _check_repeats(scope)
         host = headers.get(b"host", b"")
         if host not in self._known_hosts:
-            self._check_host(host)
+            self._check_host(request, host)
         query: bytes = scope["query_string"]
         if query:
             if query.count(b"&") >= MOST_PARAMETERS:
@@ -66,10 +70,14 @@ class RequestLimitsGate(RequestGate):
         if b"_sk_" in scope["raw_path"]:
             self._check_secrets(scope["raw_path"])
 
-    def _check_host(self, host: bytes) -> None:
+    def _check_host(self, request: RequestContext, host: bytes) -> None:
+        if not host and request.scope["http_version"] == "1.0":
+            host = request.headers[b"host"] = _address(request.scope)
         if not _HOST.match(host):
             raise ServiceError("BAD_REQUEST", "The Host header must name one host.")
         if self._hosts and _name(host) not in self._hosts:
+            if request.raw_path in PROBES:
+                return
             raise ServiceError(
                 "WRONG_HOST", "This service does not answer for that host. The operator adds hosts in VERDICT_HOSTS."
             )
@@ -111,6 +119,15 @@ class RateLimitGate(RequestGate):
 def _name(host: bytes) -> bytes:
     name, colon, port = host.rpartition(b":")
     return (name if colon and port.isdigit() else host).lower()
+
+
+def _address(scope: Scope) -> bytes:
+    """The address that a request came to, as Host would name it (RFC 9112 §3.3)."""
+    name, port = scope.get("server") or ("", None)
+    if port is None:  # a Unix socket
+        return b"localhost"
+    name = name.partition("%")[0]
+    return f"[{name}]:{port}".encode() if ":" in name else f"{name}:{port}".encode()
 
 
 def _check_repeats(scope: Scope) -> None:
