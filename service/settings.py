@@ -81,6 +81,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     connections_per_address: Annotated[
         int, Meta(description="connections an address may hold open; trusted proxies and loopback may hold more")
     ] = 256
+    idle_timeout: Annotated[int, Meta(description="seconds a connection may wait for a request, 5 to 600")] = 75
     free_accounts: Annotated[int, Meta(description="new accounts with free questions a network may make a UTC day")] = 5
     free_ipv4_bits: Annotated[int, Meta(description="leading bits of an IPv4 address that name such a network")] = 24
     free_ipv6_bits: Annotated[int, Meta(description="leading bits of an IPv6 address that name such a network")] = 56
@@ -226,9 +227,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """
         _check_range("PORT", self.port, 0, 65_535)
         _check_range("METRICS_PORT", self.metrics_port, 0, 65_535)
-        _check_range("RATE_PER_MINUTE", self.rate_per_minute, 1, 1_000_000_000)
-        _check_range("RATE_BURST", self.rate_burst, 1, 1_000_000_000)
-        _check_range("CONNECTIONS_PER_ADDRESS", self.connections_per_address, 1, 1_000_000_000)
+        for name in ("RATE_PER_MINUTE", "RATE_BURST", "CONNECTIONS_PER_ADDRESS"):
+            _check_range(name, getattr(self, name.lower()), 1, 1_000_000_000)
+        _check_range("IDLE_TIMEOUT", self.idle_timeout, 5, 600)
         _check_range("FREE_ACCOUNTS", self.free_accounts, 0, 1_000_000_000)
         _check_range("FREE_IPV4_BITS", self.free_ipv4_bits, 8, 32)
         _check_range("FREE_IPV6_BITS", self.free_ipv6_bits, 16, 128)
@@ -332,8 +333,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def url_of(self, upstream: str) -> str:
         """Where one of `UPSTREAMS` is asked."""
-        url: str = getattr(self, f"{upstream}_url")
-        return url
+        return str(getattr(self, f"{upstream}_url"))
 
     def _check_lists(self) -> None:
         for host in self.hosts:

@@ -47,7 +47,7 @@ class LimitedProtocol(VerdictProtocol):
         slot.connection = self
         self.opening: asyncio.Task[object] | None = None
         self._slot = slot
-        self._opened_by = math.inf if config.ssl is None else self.loop.time() + self.limits.idle_s
+        self._opened_by = math.inf if config.ssl is None else self.loop.time() + _HANDSHAKE_S
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; a TLS handshake is done by now."""

@@ -46,7 +46,7 @@ class VerdictProtocol(asyncio.Protocol):
     `limits` is a class attribute: a subclass may be tighter.
 
     Args:
-        config: Of the server; loaded.
+        config: Of the server; loaded. `timeout_keep_alive`: seconds that a connection may be without a request.
         server_state: Of the server.
         fast_path: Answers GETs without a task, if it can.
         loop: The event loop; by default the one that runs.
@@ -69,6 +69,7 @@ class VerdictProtocol(asyncio.Protocol):
         self.connections = server_state.connections
         self.tasks = server_state.tasks
         self.scheme = "http"
+        self._idle_s = config.timeout_keep_alive
         self._fast_path = fast_path
         self._reader: RequestReader
         self._repeatable: FastRequest | None = None
@@ -86,14 +87,14 @@ class VerdictProtocol(asyncio.Protocol):
     # The transport.
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait `idle_s` for a request."""
+        """Wait for a request."""
         self.connections.add(self)  # type: ignore[arg-type] # uvicorn calls only `shutdown`
         self.transport = transport
         self.flow = FlowControl(transport)
         self.scheme = "https" if is_ssl(transport) else "http"
         peer = {"server": get_local_addr(transport), "client": get_remote_addr(transport), "scheme": self.scheme}
         self._reader = RequestReader(self.limits, self, peer)
-        self._reading.set(self.limits.idle_s)
+        self._reading.set(self._idle_s)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """Tell every request that the peer is gone, and break reference cycles: the garbage collector runs late."""
@@ -211,7 +212,7 @@ class VerdictProtocol(asyncio.Protocol):
         """Note the end of a request."""
         self._read.finish()
         if self._answering is None:
-            self._reading.set(self.limits.idle_s)
+            self._reading.set(self._idle_s)
 
     # The answers.
 
@@ -236,7 +237,7 @@ class VerdictProtocol(asyncio.Protocol):
                 return
             self.flow.resume_reading()
             if self._reader.phase == NOTHING:
-                self._reading.set(self.limits.idle_s)
+                self._reading.set(self._idle_s)
             else:
                 self._await_rest()
 

@@ -29,12 +29,11 @@ _ABSOLUTE: Final = re.compile(rb"https?://([^/?#@]+)(/[^?#]*)?(\?[^#]*)?\Z", re.
 class Limits(msgspec.Struct, frozen=True):
     """How long and how much a peer may take: seconds, bytes, counts.
 
-    `idle_s` runs on a connection without a request, `head_s` and `body_s` from the first byte of each, `stall_s` while
-    a reader takes nothing, `linger_s` while a refused peer may still read why. `raw_head_bytes` and `raw_body_bytes`
-    limit what may arrive before the parser reports anything (a header or chunk extension without an end).
+    `head_s` and `body_s` run from the first byte of each, `stall_s` while a reader takes nothing, `linger_s` while a
+    refused peer may still read why. `raw_head_bytes` and `raw_body_bytes` limit what may arrive before the parser
+    reports anything (a header or chunk extension without an end).
     """
 
-    idle_s: float = 10.0
     head_s: float = 10.0
     body_s: float = 15.0
     stall_s: float = 30.0

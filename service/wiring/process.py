@@ -104,7 +104,7 @@ class Process:
                 beside = [
                     group.create_task(loop) for loop in (self._settle(service), memory.trim_periodically(self._clock))
                 ]
-                metrics = Server(configure_metrics(service.metrics), service.connections, _nothing)
+                metrics = Server(configure_metrics(service.metrics, self._settings), service.connections, _nothing)
                 if self._metrics is not None:
                     group.create_task(metrics.serve([self._metrics]))
                 try:

@@ -63,10 +63,11 @@ def configure(app: ASGIApp, settings: Settings) -> uvicorn.Config:
 
     Args:
         app: The application.
-        settings: TLS, and how long a stop waits for open answers.
+        settings: TLS, how long a connection may be idle, and how long a stop waits for open answers.
     """
     return _configure(
         app,
+        settings,
         backlog=_BACKLOG,
         timeout_graceful_shutdown=settings.drain_seconds,
         ssl_certfile=settings.tls_cert,
@@ -74,12 +75,12 @@ def configure(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     )
 
 
-def configure_metrics(app: ASGIApp) -> uvicorn.Config:
+def configure_metrics(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """The configuration of the server of `/metrics`: for scrapers on the operator's own network."""
-    return _configure(app, timeout_graceful_shutdown=_METRICS_DRAIN_S)
+    return _configure(app, settings, timeout_graceful_shutdown=_METRICS_DRAIN_S)
 
 
-def _configure(app: ASGIApp, **options: Any) -> uvicorn.Config:
+def _configure(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http="httptools",  # not used: `Acceptor` makes the connections
@@ -89,6 +90,7 @@ def _configure(app: ASGIApp, **options: Any) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=settings.idle_timeout,
         proxy_headers=False,  # `RequestLimiter` reads them, by the same rule for every hop
         **options,
     )

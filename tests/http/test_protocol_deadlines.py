@@ -15,7 +15,7 @@ from service.http.app import App
 from service.http.deadline import Deadline
 from service.http.reader import Limits
 from service.settings import Settings
-from service.wiring.server import configure
+from service.wiring.server import configure, configure_metrics
 from tests.http.test_app import Doing
 from tests.http.wire import HOST, HandMovedLoop, Peer, Wire, echo, served, until
 
@@ -27,29 +27,53 @@ LATE = 20.0
 @pytest.mark.promise("errors.head-10s", "errors.body-15s")
 def test_the_deadlines_are_those_of_the_contract() -> None:
     limits = Limits()
-    assert (limits.idle_s, limits.head_s, limits.body_s, limits.stall_s) == (10, 10, 15, 30)
+    assert (limits.head_s, limits.body_s, limits.stall_s) == (10, 15, 30)
 
 
+@pytest.mark.parametrize("idle_s", [5, 10, 60, 75, 600])
 @pytest.mark.parametrize("said", [b"", b"\r\n"], ids=["nothing", "an empty line"])
-async def test_a_connection_that_asks_nothing_is_closed_without_a_word(said: bytes) -> None:
-    async with served(echo) as wire:
+async def test_a_connection_that_asks_nothing_is_closed_without_a_word(said: bytes, idle_s: int) -> None:
+    async with served(echo, idle_s=idle_s) as wire:
         peer = await wire.connect()
         await peer.say(said)
         await wire.has_heard(len(said))
         (connection,) = wire.state.connections
-        wire.pass_time(9.9)
+        wire.pass_time(idle_s - 0.1)
         assert not connection.transport.is_closing()
         wire.pass_time(0.2)
         assert await peer.closed() == b""
 
 
-async def test_a_connection_that_asks_nothing_more_is_closed_without_a_word() -> None:
+@pytest.mark.parametrize("idle_s", [5, 9, 75, 600])
+async def test_a_connection_that_asks_nothing_more_is_closed_without_a_word(idle_s: int) -> None:
+    async with served(echo, idle_s=idle_s) as wire:
+        peer = await wire.connect()
+        for _ in range(3):
+            await peer.say(GET)
+            assert (await peer.reply()).status == 200
+            wire.pass_time(idle_s - 0.1)
+        wire.pass_time(0.2)
+        assert await peer.closed() == b""
+
+
+@pytest.mark.parametrize("pause_s", [4, 9.9, 10, 11, 30, 60, 74.9])
+async def test_a_client_that_posts_again_and_again_keeps_its_connection(pause_s: float) -> None:
+    post = HEAD + b"12345"
     async with served(echo) as wire:
         peer = await wire.connect()
-        await peer.say(GET)
-        assert (await peer.reply()).status == 200
-        wire.pass_time(10)
-        assert await peer.closed() == b""
+        for _ in range(20):
+            await peer.say(post)
+            assert (await peer.reply()).status == 200
+            wire.pass_time(pause_s)
+        assert len(wire.state.connections) == 1
+        peer.close()
+
+
+@pytest.mark.parametrize("idle_s", [5, 75, 600])
+def test_both_servers_of_a_process_close_idle_connections_as_the_settings_say(idle_s: int) -> None:
+    settings = Settings(idle_timeout=idle_s)
+    assert configure(echo, settings).timeout_keep_alive == idle_s
+    assert configure_metrics(echo, settings).timeout_keep_alive == idle_s
 
 
 @pytest.mark.promise("errors.head-10s")

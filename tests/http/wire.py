@@ -203,7 +203,7 @@ def read_head(head: bytes) -> tuple[int, dict[str, str]]:
 
 @asynccontextmanager
 async def served(
-    app: ASGIApp, *, tls: SSLContext | None = None, shortcut: bool = True, **limits: Any
+    app: ASGIApp, *, tls: SSLContext | None = None, shortcut: bool = True, idle_s: int = 75, **limits: Any
 ) -> AsyncIterator[Wire]:
     """Serve an application over the real connection class, under these limits, with or without the fast path."""
 
@@ -213,7 +213,9 @@ async def served(
             super().data_received(data)
 
     Bounded.limits = Limits(**limits)
-    config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, proxy_headers=False)
+    config = uvicorn.Config(
+        app, ws="none", lifespan="off", log_config=None, proxy_headers=False, timeout_keep_alive=idle_s
+    )
     config.load()
     fast_path = FastPath(app) if isinstance(app, App) and shortcut else None
     state = ServerState()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from service.settings import Settings
 from tests.fakes.ports import held_port
 from tests.fakes.serving import PATIENCE_S, serving
 
@@ -49,6 +50,13 @@ def test_the_files_that_compose_mounts_exist() -> None:
     assert len(mounted) >= 5
     assert all((RELEASE / path).is_file() for path in mounted)
     assert (RELEASE.parent / re.findall(r"dockerfile: ([^},]+)", COMPOSE)[0]).is_file()
+
+
+def test_the_proxy_closes_idle_connections_before_the_service_does() -> None:
+    text = (RELEASE / "Caddyfile").read_text()
+    (kept_s,) = re.findall(r"^\s*keepalive (\d+)s$", text, re.MULTILINE)
+    assert int(kept_s) < Settings().idle_timeout
+    assert "Caddyfile:/etc/caddy/Caddyfile" in COMPOSE
 
 
 def test_prometheus_asks_the_port_that_compose_opens() -> None:

@@ -102,6 +102,9 @@ _LAST_PORT: Final = 65_535
 _MOST_SESSIONS: Final = 500
 """Of all clients together, of the older generation of the protocol, which keeps some tens of kilobytes for each."""
 
+_IDLE_S: Final = 75
+"""A connection without a request for so long is closed, as those of the service are by default."""
+
 _FAREWELL_S: Final = 5
 
 
@@ -200,6 +203,7 @@ def serve_http(server: Server[Any], port: int) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
+            timeout_keep_alive=_IDLE_S,
             timeout_graceful_shutdown=_FAREWELL_S,
         )
         tell(f"Tools at http://{_HERE}:{port}{PATH}")

@@ -22,6 +22,7 @@ from service.clients.sdk.answer import (
     why_unanswered,
     why_unconnected,
 )
+from service.clock import Clock, SystemClock
 
 TIMEOUT_S: Final = 60.0
 """Longest wait for the next bytes: streams send a heartbeat every 15 s, a paid call may take half a minute."""
@@ -29,11 +30,16 @@ TIMEOUT_S: Final = 60.0
 CONNECTING_S: Final = 10.0
 """Longest wait for a connection, TLS included."""
 
+FRESH_S: Final = 4.0
+"""Longest idle time of a connection that a request which must not be sent twice may use. A service closes an idle
+connection after five seconds at the earliest; a request that crosses the close has an unknown outcome."""
+
 MOST_BYTES: Final = 16 * 2**20
 """Longest answer that is read into memory; those of the service are far shorter."""
 
 _MOST_REFUSAL_BYTES: Final = 2**20
 _PIECE_BYTES: Final = 65_536
+_CLOCK: Final = SystemClock()
 _NOTHING: Final[Mapping[str, str]] = {}
 _PAYMENTS: Final = frozenset({"payment-signature", "x-payment"})
 _CLOSED: Final = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
@@ -56,13 +62,18 @@ class ApiConnection:
         url: http or https, a host, perhaps a port.
         token: API key or session; None for public routes.
         timeout_s: Longest wait for the next bytes.
+        clock: Tells how long the connection has been idle.
 
     Raises:
         ValueError: If the token is not valid (`is_token`); the message does not repeat it.
     """
 
-    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S, clock: Clock = _CLOCK
+    ) -> None:
         self._connection: http.client.HTTPConnection | None = None
+        self._clock = clock
+        self._used_s = 0.0
         if token and not is_token(token):
             raise ValueError("a token is letters, digits and signs, without a space")
         self.url = url.rstrip("/")
@@ -163,6 +174,7 @@ class ApiConnection:
             self.close()
             raise UnreachableError(why_unanswered(error, self.url, self._timeout_s), sent=True) from None
         finally:
+            self._used_s = self._clock.monotonic()
             if response is None or not response.isclosed():
                 self.close()  # the rest of this answer must not be read as the next one
 
@@ -173,12 +185,14 @@ class ApiConnection:
         return SentRequest(self.url, f"{method} {target}\n".encode() + (payload or b""), caller)
 
     def _send(self, method: str, target: str, payload: bytes | None, sent: Headers) -> http.client.HTTPResponse:
+        harmless = method == "GET" and not _PAYMENTS & {name.lower() for name in sent}
+        if not harmless and self._clock.monotonic() - self._used_s > FRESH_S:
+            self.close()
         kept = self._connection
         connection = self._connect()
         try:
             return _exchange(connection, method, target, payload, sent)
         except _CLOSED:
-            harmless = method == "GET" and not _PAYMENTS & {name.lower() for name in sent}
             if connection is not kept or not harmless:
                 raise
         self.close()

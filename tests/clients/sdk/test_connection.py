@@ -10,8 +10,9 @@ import pytest
 
 from service import __version__
 from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableAnswerError
-from service.clients.sdk.connection import MOST_BYTES, ApiConnection, fill, is_token
+from service.clients.sdk.connection import FRESH_S, MOST_BYTES, ApiConnection, fill, is_token
 from tests.clients.sdk.peer import Reply, answers, peer, says
+from tests.fakes.clock import FakeClock
 
 RISK = "/api/cli/coin/risk/BTC"
 ENVELOPE = {"schemaVersion": 1, "data": {"symbol": "BTC"}, "meta": {"ts": "2025-07-25T23:59:59.999Z"}}
@@ -114,6 +115,32 @@ def test_what_may_have_been_done_or_paid_is_never_sent_again(method: str, header
             client.ask(method, "/2", headers=headers)
         assert caught.value.sent
         assert [heard.target for heard in there.heard] == ["/1", "/2"]
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "idle_s", "used"),
+    [
+        ("POST", {}, 0.0, 1),
+        ("POST", {}, FRESH_S, 1),
+        ("POST", {}, FRESH_S + 0.1, 2),
+        ("POST", {}, 75.0, 2),
+        ("DELETE", {}, 10.0, 2),
+        ("GET", {"PAYMENT-SIGNATURE": "x"}, 10.0, 2),
+        ("GET", {"x-payment": "x"}, 10.0, 2),
+        ("GET", {}, 74.9, 1),
+    ],
+)
+def test_what_must_not_be_sent_twice_takes_a_connection_used_a_moment_ago(
+    method: str, headers: dict[str, str], idle_s: float, used: int
+) -> None:
+    clock = FakeClock()
+    with peer(says(ENVELOPE), says(ENVELOPE)) as there:
+        client = ApiConnection(there.url, clock=clock)
+        client.ask("GET", "/1")
+        clock.elapsed_s += idle_s
+        client.ask(method, "/2", headers=headers)
+        assert [heard.connection for heard in there.heard] == [1, used]
+        client.close()
 
 
 def test_a_first_request_is_not_sent_again_when_the_connection_is_closed_on_it() -> None:
