@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TextIO
 
 from service.clock import SECOND_MS, iso
+from service.queued_output import QueuedStream
 
 REDACTED: Final = "[redacted]"
 LONGEST_TEXT: Final = 8_192
@@ -159,6 +160,11 @@ def _plain(name: str, value: object) -> object:
     return redact(str(value))
 
 
+def _loss(lost: int) -> logging.LogRecord:
+    fields = {"name": "verdict.logs", "levelno": logging.WARNING, "levelname": "WARNING", "lost": lost}
+    return logging.makeLogRecord({**fields, "msg": "Log lines were lost: nothing read them in time."})
+
+
 def configure(
     level: str,
     form: Literal["auto", "json", "text"] = "auto",
@@ -166,7 +172,7 @@ def configure(
     colour: bool = False,
     stream: TextIO | None = None,
 ) -> None:
-    """Send every logger of the process to one stream.
+    """Send every logger of the process to one stream. A queued stream says in a line of the log how many it lost.
 
     Args:
         level: `debug`, `info`, `warning` or `error`; libraries speak from `warning` on.
@@ -177,7 +183,10 @@ def configure(
     stream = stream or sys.stderr
     text = form == "text" or (form == "auto" and stream.isatty())
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(TextFormatter(colour=colour) if text else JsonFormatter())
+    formatter = TextFormatter(colour=colour) if text else JsonFormatter()
+    handler.setFormatter(formatter)
+    if isinstance(stream, QueuedStream):
+        stream.loss_note = lambda lost: f"{formatter.format(_loss(lost))}{handler.terminator}"
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

@@ -17,7 +17,7 @@ from tests import measures
 from tests.measures import SERVICE, package_of
 
 RANKS: tuple[frozenset[str], ...] = (
-    frozenset({"base62", "errors", "clock", "units", "settings", "logs", "interpreter", "scheduler"}),
+    frozenset({"base62", "errors", "clock", "units", "settings", "logs", "queued_output", "interpreter", "scheduler"}),
     frozenset({"wire", "present"}),
     frozenset({"storage", "upstream", "streams", "analytics", "ethereum"}),
     frozenset({"access", "payments", "market"}),

@@ -42,6 +42,10 @@ def give_up() -> None:
     libc.capset((ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)())
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     libc.prctl(_DUMPABLE, 0, 0, 0, 0)
+
+
+def warn_root() -> None:
+    """Log that the process was started as root, if it was."""
     if os.geteuid() == 0:  # pragma: no branch - tests are run by root or by another, not by both
         _log.info(
             "Started as root, which is not needed. Run the service as its own user.", extra={"process_id": os.getpid()}

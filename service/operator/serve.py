@@ -21,10 +21,11 @@ from service.clients.cli.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clients.cli.terminal import screen_of
 from service.clock import Clock, SystemClock
 from service.interpreter import command_of, watch_parent
-from service.operator.drop_privileges import give_up
+from service.operator.drop_privileges import give_up, warn_root
 from service.operator.folder import Folder, refusing, run_in_folder
 from service.operator.listener import check_tls, listen, url_of
 from service.operator.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
+from service.queued_output import queue_output
 from service.settings import Settings
 from service.storage.full_disk import start_refusal
 from service.wiring.clocks import choose_clock
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from service.wiring.process import Process
 
 FIRST_KEY: Final = "make run"
+_LAST_CALL_S: Final = 9.9
+"""Seconds from a signal until the kernel ends a parent of workers that has not ended."""
+
 _PORT_PATIENCE_S: Final = 5
 """Longest wait for a port: workers whose parent was killed give it up within a second or two."""
 
@@ -49,7 +53,8 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
         _configure_logs(settings, environment)
         listener = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
         metrics = _listen_for_metrics(settings, 0)
-        give_up()  # before files are looked at: what root could read and this process can not is refused here
+        # Before files are looked at: what root could read and this process can not is refused here.
+        _give_up(settings, environment)
         check_tls(settings)
         _make_folder(settings.data_dir)
     if arguments.workers > 1:
@@ -72,7 +77,7 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
             listener = socket.socket(fileno=descriptor)
             listener.set_inheritable(False)  # a process started from here would keep the port taken
             metrics = _listen_for_metrics(settings, number)
-            give_up()
+            _give_up(settings, environment)
             _serve(settings, choose_clock(settings), listener, metrics, {"listening": _tell_parent})
     except RefusalError as refusal:
         raise RefusalError(str(refusal), STAND_DOWN) from refusal
@@ -103,8 +108,14 @@ def _serve(
 def _supervise(listener: socket.socket, workers: int) -> int:
     async def keep() -> bool:
         supervisor = Supervisor(command_of("service", "serve"), listener, SystemClock())
+
+        def stop() -> None:
+            supervisor.stop()
+            if not signal.getitimer(signal.ITIMER_REAL)[0]:
+                signal.setitimer(signal.ITIMER_REAL, _LAST_CALL_S)
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+            asyncio.get_running_loop().add_signal_handler(number, stop)
         return await supervisor.run(workers)
 
     return DONE if asyncio.run(keep()) else FAILED
@@ -163,6 +174,14 @@ def _welcome(
 def _print(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def _give_up(settings: Settings, environment: Mapping[str, str]) -> None:
+    """Drop privileges, then start the threads that write output: from now on a blocked reader blocks nothing."""
+    give_up()
+    queue_output("stdout", "stderr")
+    _configure_logs(settings, environment)
+    warn_root()
 
 
 def _configure_logs(settings: Settings, environment: Mapping[str, str]) -> None:

@@ -1,6 +1,7 @@
 import errno
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import pytest
 from service.clients.cli.errors import RefusalError
 from service.operator import serve
 from service.operator.folder import run_in_folder
-from tests.fakes.serving import Serving, ended, run_verdict, serving
+from tests.fakes.handful import handful
+from tests.fakes.ports import held_port
+from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, serving, wait_until
+from tests.fakes.stuck_pipe import status_at, stuck_pipe
 
 DROPPED = {"CapInh", "CapPrm", "CapEff", "CapAmb"}
 NOTHING = "0" * 16
@@ -116,3 +120,28 @@ def test_the_first_key_of_an_earlier_start_is_revoked(tmp_path: Path) -> None:
         True: True,
         False: False,
     }
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("arguments", [(), ("--workers", "2"), ("--first-key",)])
+def test_a_service_whose_log_nobody_reads_answers_and_stops(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    with held_port() as port, stuck_pipe() as log:
+        settings = {"port": str(port), "source": "fixtures", "data_dir": str(tmp_path), "log_level": "debug"}
+        reader, stdout = os.pipe()
+        os.close(reader)  # what is printed for a person reaches nobody either
+        process = subprocess.Popen(
+            [sys.executable, "-m", "service", "serve", *arguments],
+            env=environment({**settings, "fixtures_dir": str(handful())}),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=log,
+        )
+        os.close(stdout)
+        try:
+            wait_until(lambda: status_at(port, "/readyz") == 200)
+            assert status_at(port, "/healthz") == 200
+            process.terminate()
+            assert process.wait(PATIENCE_S) == 0  # not -14, which is the kernel's alarm for what did not end
+        finally:
+            process.kill()
+            process.wait(PATIENCE_S)

@@ -30,6 +30,7 @@ from service.clients.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES
 from service.clients.paying.buyer import Buyer, unattended_buyer
 from service.clients.profile.connection import token_of, url_of
 from service.clock import SystemClock
+from service.queued_output import queue_output
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Of one message, its line end not counted."""
@@ -126,6 +127,7 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
     if arguments.port is not None and not arguments.http:
         raise RefusalError("--port: only --http listens on one")
     url = url_of(arguments, environment)
+    queue_output("stderr")
     buyer = _buyer(environment) if arguments.pay else None
     whose = bearer if arguments.http else _own(environment, url)
     with closing(Gateway(url, whose, buyer)) as gateway:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -30,6 +31,9 @@ from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import ERAS, PATIENCE_S
 from tests.clients.mcp.recorded import Recorded, Refusal, load
 from tests.clients.mcp.test_calls import User, text_of
+from tests.fakes.ports import held_port
+from tests.fakes.serving import environment, wait_until
+from tests.fakes.stuck_pipe import status_at, stuck_pipe
 
 HANDSHAKE = {
     "jsonrpc": "2.0",
@@ -243,3 +247,22 @@ def test_the_command_has_an_example_and_takes_what_is_read() -> None:
     assert command.run == "service.clients.mcp.serving:run"
     names = {argument.name.lstrip("-") for argument in command.arguments}
     assert names == set(vars(typed()))
+
+
+@pytest.mark.process
+def test_tools_whose_log_nobody_reads_are_served_and_stop() -> None:
+    with held_port() as port, stuck_pipe() as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "service", "mcp", "--http", "--port", str(port)],
+            env=environment({"url": "http://127.0.0.1:9"}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+        )
+        try:
+            wait_until(lambda: status_at(port, "/nothing") == 404)
+            process.terminate()
+            process.wait(PATIENCE_S)
+        finally:
+            process.kill()
+            process.wait(PATIENCE_S)
