@@ -1,7 +1,7 @@
 """Standard streams that never make a serving process wait: a thread writes what was queued.
 
-A pipe without a reader that reads, or a terminal that is stopped (Ctrl-S), blocks its writer. A service must go on without its
-log, so writes only queue text. What does not fit, or cannot be written, is lost and counted.
+A full pipe that has no active reader, or a terminal that is stopped (Ctrl-S), blocks its writer. A service must go on
+without its log, so writes only queue text. What does not fit, or cannot be written, is lost and counted.
 """
 
 import atexit
