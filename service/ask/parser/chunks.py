@@ -11,6 +11,7 @@ from service.ask.parser.condition_tree import PAIR
 from service.ask.parser.lexicon import LEXICON, LONGEST, Word
 from service.ask.parser.times import now_at, read_time
 from service.ask.parser.tokens import Token, number_at
+from service.ask.parser.zones import UnclearTime
 from service.ask.query import Time
 
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percentage"})
@@ -106,7 +107,8 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
     end, words = _phrase(tokens, inside, at)
     time = _time(tokens, inside, at, now_ms)
     if time is not None and time[1] >= end:
-        return Chunk("time", time[0], at, time[1], gap=gap)
+        kind = "blocked" if isinstance(time[0], UnclearTime) else "time"
+        return Chunk(kind, time[0], at, time[1], gap=gap)
     now = now_at(tokens, at)
     if now is not None and now.end >= end:
         return Chunk("filler", None, at, now.end, gap=gap)
@@ -145,9 +147,9 @@ def _joins(gap: str) -> bool:
     return gap in {"", "-", "_", "/", "&", "'", '"'}
 
 
-def _time(tokens: Sequence[Token], inside: set[int], at: int, now_ms: int) -> tuple[Time, int] | None:
+def _time(tokens: Sequence[Token], inside: set[int], at: int, now_ms: int) -> tuple[Time | UnclearTime, int] | None:
     found = read_time(tokens, at, now_ms)
-    if found is None or any(place in inside for place in range(at, found.end)):
+    if found is None or any(place in inside and place not in found.zone for place in range(at, found.end)):
         return None
     # A colon or bracket within a time is part of it, as in "a month (30 days) ago".
     if any(token.opens and token.gap not in {":", "(", ")"} for token in tokens[at + 1 : found.end]):

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from service.ask.parser.tokens import Token
+from service.ask.parser.zones import UnclearTime
 from service.ask.query import At, Between, Time
 from service.clock import DAY_MS
 
@@ -46,10 +47,11 @@ _ABBREVIATED: Final = 3
 
 
 class FoundTime(NamedTuple):
-    """A time, and the token after its last."""
+    """A time, or why it is unclear, the token after its last, and the tokens that name its zone."""
 
-    time: Time
+    time: Time | UnclearTime
     end: int
+    zone: range = range(0)
 
 
 class Calendar:

@@ -156,14 +156,14 @@ class Parser:
         at_once = self._at_once(chunks, written, tokens, follows=bool(before))
         if at_once is not None:
             return at_once
-        unknown = tuple(as_written(tokens, chunk) for chunk in chunks if chunk.kind == "unknown")
+        strangers = [chunk for chunk in chunks if chunk.kind == "unknown"]
+        unknown = tuple(as_written(tokens, chunk) for chunk in strangers)
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
         refusal = in_lots(self._lots, chunks, tokens, understood.queries)
         compares = any(chunk.as_("ask") == "compare" for chunk in chunks)
         if unknown and (compares or understood.refusal is not None):
-            candidates = next(name.value for name in names if name.kind == "unknown")
-            refusal = Refusal("unknown-symbol", unknown[:1], candidates)
+            refusal = Refusal("unknown-symbol", unknown[:1], strangers[0].value)
         if refusal is not None:
             return Understanding(refusal=refusal)
         queries = understood.queries

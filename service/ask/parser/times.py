@@ -10,10 +10,11 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask.parser.clocks import read_clock_time
 from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, FoundTime, first_ms, since_or_day, span
 from service.ask.parser.tokens import Token, number_at
 from service.ask.query import At, Between, Now, Unit, Window
-from service.clock import DAY_MS, HOUR_MS, iso
+from service.clock import DAY_MS, HOUR_MS
 
 _UNITS: Final[Mapping[str, tuple[Unit, int]]] = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("h", 1)),
@@ -70,9 +71,6 @@ _DAY_OF: Final = (
 """Words before a day or year that change nothing."""
 
 _MONDAY_TO: Final = ("monday to sunday", "monday through sunday", "mon to sun", "monday until sunday")
-_NOON: Final = frozenset({"noon", "midday"})
-_HALF_DAY: Final = re.compile(r"(1[0-2]|[1-9])(am|pm)")
-_MINUTE_MS: Final = 60_000
 _BARE: Final = frozenset({3, 5, 7, 10, 14, 24, 28, 30, 48, 60, 90, 180, 365})
 """Numbers that are a window after "the last" without a unit."""
 
@@ -129,7 +127,7 @@ class _Reader:
         since, rolling = bool(before & _SINCE), bool(before & _ROLLING)
         at = next((end for phrase in _DAY_OF if (end := self._phrase(at, phrase)) is not None), at)
         return (
-            (None if since else self._clock_time(at))
+            (None if since else read_clock_time(self._tokens, at, self._now_ms, self._day_at))
             or self._calendar.part(at)
             or (self._between_ago(at) if before & {"between", "from"} else None)
             or self._ago(at, since=since, rolling=rolling)
@@ -144,42 +142,15 @@ class _Reader:
         """Whether a word belongs to "its daily close" or "the closing price"."""
         return self._word(at) in CLOSES and any(self._word(at + step).startswith("clos") for step in (-1, 0, 1, 2))
 
-    def _clock_time(self, at: int) -> FoundTime | None:
-        """An hour of a day: "14:00 UTC yesterday", "yesterday at 2pm", "2026-11-02 at 9:00"."""
-        clock = self._clock(at)
-        if clock is not None:
-            day = self._whole_day(clock[1] + (self._word(clock[1]) == "on"))
-            end = 0 if day is None else day.end
-        else:
-            day = self._whole_day(at)
-            clock = None if day is None else self._clock(day.end + (self._word(day.end) == "at"))
-            end = 0 if clock is None else clock[1]
-        if day is None or clock is None or not isinstance(day.time, At):
-            return None
-        at_ms = day.time.at_ms + clock[0]
-        words = f"at {iso(at_ms)[11:16]} UTC on {iso(at_ms)[:10]}"
-        return FoundTime(At(at_ms, whole_day=False, words=words), end)
+    def _day_at(self, at: int, now_ms: int) -> FoundTime | None:
+        """The day at a token, where it is so late."""
+        return _Reader(self._tokens, now_ms).whole_day(at)
 
-    def _whole_day(self, at: int) -> FoundTime | None:
+    def whole_day(self, at: int) -> FoundTime | None:
+        """A day that a clock's time may belong to: "today", "yesterday", "3 days ago", "on October 5"."""
         if self._word(at) == "today":
             return FoundTime(At(first_ms(self._calendar.today), whole_day=True, words="today"), at + 1)
         return self._ago(at, since=False, rolling=False) or self._calendar.read(at, {"on"}, since=False)
-
-    def _clock(self, at: int) -> tuple[int, int] | None:
-        """The time since midnight that a clock shows, in milliseconds, and where it ends."""
-        word, minutes = self._word(at), self._calendar.small(at + 1)
-        half = _HALF_DAY.fullmatch(word)
-        if word in _NOON:
-            hour, minute, end = 12, 0, at + 1
-        elif half is not None:
-            hour, minute, end = int(half[1]) % 12 + 12 * (half[2] == "pm"), 0, at + 1
-        elif word.isdigit() and minutes is not None and self._tokens[at + 1].gap == ":":
-            hour, minute, end = int(word), minutes, at + 2
-        else:
-            return None
-        end += self._word(end) in {"utc", "gmt"}
-        since_ms = hour * HOUR_MS + minute * _MINUTE_MS
-        return (since_ms, end) if since_ms < DAY_MS and minute * _MINUTE_MS < HOUR_MS else None
 
     def _between_ago(self, at: int) -> FoundTime | None:
         """From the close of one day to that of another: "between 30 and 7 days ago"."""

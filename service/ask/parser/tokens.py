@@ -12,6 +12,10 @@ LONGEST: Final = 8_000
 _WORD: Final = re.compile(
     r"""
     0x[0-9a-fA-F]{40}\b
+    | (?<![\d:.])\d{1,2}:\d{2}(?::\d{2})?(?:[ap]m)?(?=[zZ]?(?![\w:]))
+    | (?<=:\d\d)[zZ]\b
+    | \b(?i:utc|gmt)\s?[-+\u2212]\d{1,2}(?::?\d{2})?(?![\w:.])
+    | (?P<offset>(?:(?<=:\d\d)|(?<=:\d\d\ ))[-+\u2212]\d{2}:?\d{2}(?![\w:.]))
     | [sS]&[pP](?=\W|\Z|500)
     | (?:(?<![\w%])\+)?[$\u20ac\u00a3]?\d(?:[\d,.]*\d)?[^\W\d_]*(?:[^\W_]*[^\W\d_])?%?
     | [$\#]?[^\W_]+(?:\.(?:ai|fun|finance|fi|io)\b)?(?:['\u2019\u02bc`][^\W_]+)*
@@ -24,6 +28,10 @@ _LINE: Final = re.compile(r"\s*\n\s*")
 _TOP: Final = re.compile(r"\b(top|bottom|best|worst|last|past)(?=\d{1,3}\b)", re.IGNORECASE)
 """A number that is written together with the word before it: "top3"."""
 
+_INSTANT: Final = re.compile(r"(?<=\d{4}-\d\d-\d\d)[Tt](?=\d\d:\d\d)")
+"""The mark between the day and the hour of RFC 3339."""
+
+_HALF_DAY: Final = re.compile(r"(?<![\d.,$:])(\d{1,2}(?::\d{2})?) ?([ap])(?:m\b|\.m\.?)", re.IGNORECASE)
 _ARROW: Final = re.compile(r"[-=]>")
 _POSSESSIVE: Final = re.compile(r"['\u2019\u02bc`][sS]\Z")
 _APOSTROPHES: Final = str.maketrans("", "", "'\u2019\u02bc`")
@@ -78,7 +86,8 @@ def tidy(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text[:LONGEST])[:LONGEST]
     if not folded.isascii():
         folded = "".join(character for character in folded if unicodedata.category(character) != "Cf")
-    return " ".join(_TOP.sub(r"\1 ", _ARROW.sub(" : ", _LINE.sub(" ; ", folded))).split())
+    single = " ".join(_TOP.sub(r"\1 ", _ARROW.sub(" : ", _LINE.sub(" ; ", folded))).split())
+    return _HALF_DAY.sub(r"\1\2m", _INSTANT.sub(" ", single))
 
 
 def tokenise(text: str) -> list[Token]:
@@ -91,7 +100,9 @@ def tokenise(text: str) -> list[Token]:
         minus = between[-1:] in _MINUS and (not tokens or between[:1] in " (<>=") and found[0][:1] in "0123456789$"
         if gap == "." and tokens and tokens[-1].word in _TRUNCATING:
             gap = ""
-        tokens.append(_token(found[0], gap)._replace(minus=minus))
+        offset = found["offset"]
+        token = Token(offset, offset, offset, "", gap) if offset else _token(found[0], gap)
+        tokens.append(token._replace(minus=minus and not offset))
         end = found.end()
     return tokens
 
