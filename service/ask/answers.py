@@ -77,6 +77,7 @@ _WRITERS: Final[Mapping[Unit, Callable[[Any], str]]] = {
     Unit.USD_CHANGE: lambda value: f"{'+' if value > 0 else ''}{_usd(value)}",
     Unit.PERCENT: numbers.change,
     Unit.PERCENT_A_YEAR: lambda value: numbers.change(value, unit=" % a year"),
+    Unit.RATE: numbers.rate,
     Unit.SPREAD: lambda value: f"{numbers.percent(value)} a year",
     Unit.SHARE: numbers.percent,
     Unit.POINTS: lambda value: numbers.change(value, unit=" points"),

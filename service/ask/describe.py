@@ -26,13 +26,24 @@ _COMPARATORS: Final[Mapping[str, str]] = {
 }
 
 
+_DAY_HOURS: Final = 24
 _UNITS: Final = {Unit.USD: " USD", Unit.PERCENT: " %", Unit.PERCENT_A_YEAR: " % a year", Unit.SPREAD: " % a year"}
 
 
 def label_of(measure: q.Measure) -> str:
     """What a measure is called, with its window and its other coin: `7-day change`, `correlation with BTC`."""
     by = "" if measure.per is None else f" divided by {MEASURES[measure.per].label}"
-    return f"{'absolute ' if measure.absolute else ''}{_label_of(measure)}{by}"
+    unit = "" if measure.counted_in is None else f" in {measure.counted_in}"
+    return f"{'absolute ' if measure.absolute else ''}{_label_of(measure)}{unit}{rate_words(measure)}{by}"
+
+
+def rate_words(measure: q.Measure) -> str:
+    """The time that a rate is told for, empty for a year: ` per hour`, ` per 8 hours`, ` per day`."""
+    hours = measure.per_hours
+    if hours is None or measure.notional is not None:
+        return ""
+    count, unit = (hours, "hour") if hours % _DAY_HOURS else (hours // _DAY_HOURS, "day")
+    return f" per {unit}" if count == 1 else f" per {count} {unit}s"
 
 
 def _label_of(measure: q.Measure) -> str:
@@ -151,7 +162,9 @@ def _bound_words(test: q.Test) -> str:
     elif isinstance(test.value, str):
         bound = f"{ {'eq': '', 'ne': 'not '}.get(test.op, f'{op} ') }{test.value}"
     else:
-        unit = "" if test.measure.per else _UNITS.get(MEASURES[test.measure.name].unit, "")
+        converted = test.measure.per or test.measure.counted_in
+        unit = "" if converted else _UNITS.get(MEASURES[test.measure.name].unit, "")
+        unit = " %" if test.measure.per_hours else unit
         bound = f"{op} {number(test.value or 0)}{unit}"
     return bound if test.at is None else f"{bound} {time_words(test.at)}"
 

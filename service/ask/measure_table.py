@@ -18,6 +18,7 @@ class Unit(Enum):
     USD = "US dollars"
     PERCENT = "percent"
     PERCENT_A_YEAR = "percent a year"
+    RATE = "percent of a shorter time than a year"
     RATIO = "a number without a unit"
     DAYS = "days"
     STATE = "a word"

@@ -112,6 +112,8 @@ class Measure(Struct, frozen=True, omit_defaults=True):
         notional: Size of a position in USD.
         per: Another measure that it is divided by.
         absolute: Its size without its sign.
+        counted_in: An amount of US dollars told in a coin: its ticker, or `coins` for the coin measured itself.
+        per_hours: A rate told per so many hours instead of a year.
     """
 
     name: str
@@ -123,6 +125,8 @@ class Measure(Struct, frozen=True, omit_defaults=True):
     notional: float | None = None
     per: str | None = None
     absolute: bool = False
+    counted_in: str | None = None
+    per_hours: int | None = None
 
 
 class Test(Struct, frozen=True, tag="test", tag_field="condition", omit_defaults=True):

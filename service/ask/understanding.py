@@ -18,7 +18,8 @@ class Refusal(Struct, frozen=True, omit_defaults=True):
     Attributes:
         reason: Which kind of reason.
         words: The words of the question that cannot be answered.
-        candidates: Names that may be meant, within two letters; of `per-coin` the coin.
+        candidates: Names that may be meant, within two letters; of `per-coin` the coin; of a time that is unclear
+            what it may mean.
         instead: The nearest question that can be asked; null: none is near.
     """
 

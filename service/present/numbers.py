@@ -47,6 +47,14 @@ def change(value: float, decimals: int = 2, unit: str = " %") -> str:
     return f"{rounded:{'+' if rounded else ''},.{decimals}f}{unit}"
 
 
+def rate(value: float) -> str:
+    """A small rate with its sign and four significant digits, at least two decimals: `+0.00125 %`, `-1.20 %`."""
+    decimals = max(_FEWEST_DECIMALS, 3 - floor(log10(abs(value)))) if value else _FEWEST_DECIMALS
+    text = f"{value + 0.0:{'+' if value else ''},.{decimals}f}"
+    whole, _, digits = text.partition(".")
+    return f"{whole}.{digits[:_FEWEST_DECIMALS]}{digits[_FEWEST_DECIMALS:].rstrip('0')} %"
+
+
 def percent(value: float, decimals: int = 1) -> str:
     """A percentage that is not a change: `41.2 %`."""
     return f"{number(value, decimals)} %"

@@ -12,6 +12,7 @@ from service.ask.parser.chunks import Chunk, names_measure
 from service.ask.parser.dates import WEEKDAYS
 from service.ask.parser.language import is_plain
 from service.ask.parser.lexicon import MEANINGFUL, MEASURE_WORDS
+from service.ask.parser.qualifiers import heads
 from service.ask.parser.slots import BITCOIN
 from service.ask.parser.tokens import Token
 from service.ask.parser.windows import FRAMES, says_same
@@ -79,8 +80,6 @@ _UNITS: Final = frozenset({"minute", "hour", "hours", "week", "weeks", "month", 
 _LEADS: Final = frozenset({"leader", "leaders", "winner", "winners", "loser", "losers"})
 """Superlatives of what coins are ranked by anyway: "rank memes by volume and show the leader's price"."""
 
-_AMOUNTS: Final = frozenset({"volume", "open_interest"})
-_COINS: Final = frozenset({"coins", "coin", "tokens", "token", "units"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -98,7 +97,8 @@ def unread(
     """Pieces that were not read: those that change the question, and other words.
 
     A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
-    word beside a list, behind a measure or a coin ("Solana network"), or before a set or a state, which it narrows.
+    word beside a list, behind a measure, a coin ("Solana network"), a time, a number or "in", or before a set or a
+    state, which it narrows.
     """
     measured = {one.name for query in read for one in query.measures}
     narrows = any(isinstance(query.operation, q.Route) for query in read)
@@ -115,6 +115,7 @@ def unread(
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word.endswith("market") and not chunk.gap]
     beside += [chunk for chunk, word in zip(part, words[1:], strict=False) if word == "of"]
+    beside += heads(part, words)
     blocks = [
         chunk
         for chunk, word in left
@@ -226,7 +227,7 @@ def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: froze
         again = at > 0 and words[at - 1] in _COUNTED_AGAIN and not words[at][:1].isdigit()
         return again or "portfolio" in held or abs(chunk.value.value) in held
     if chunk.kind == "time":
-        of_rate = words[at] == A_YEAR and "funding" in held
+        of_rate = words[at] == A_YEAR and not held.isdisjoint({"funding", "carry"})
         return of_rate or _is_time_held(chunk.value, held)
     return _is_word_held(chunk, words[at], held)
 
@@ -275,16 +276,6 @@ def _values(item: object) -> Iterator[Any]:
         yield float(item) if item.isdigit() else item
         if item in {"correlation", "strength"}:
             yield BITCOIN
-
-
-def other_unit(chunks: Sequence[Chunk], words: Sequence[str]) -> Refusal | None:
-    """Refuse a unit that no answer uses: volume or open interest "in coins" of a coin that is named."""
-    amounts = any((one := chunk.as_("measure")) is not None and one.name in _AMOUNTS for chunk in chunks)
-    if not amounts or not any(chunk.kind == "coin" for chunk in chunks):
-        return None
-    behind = zip(words, chunks[1:], words[1:], strict=False)
-    units = [word for before, chunk, word in behind if word in _COINS and (before == "in" or "(" in chunk.gap)]
-    return Refusal("unread", tuple(units)) if units else None
 
 
 _PRICES: Final = frozenset({"price", "open", "high", "low", "close"})

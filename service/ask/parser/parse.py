@@ -18,7 +18,6 @@ from service.ask.parser.accounting import (
     guessed,
     in_lots,
     not_available,
-    other_unit,
     unread,
     without_headings,
 )
@@ -31,9 +30,11 @@ from service.ask.parser.gate import defined_terms, gate, reason_of
 from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
 from service.ask.parser.names import NameIndex
+from service.ask.parser.qualifiers import qualified, unheld
 from service.ask.parser.recognise import Recogniser
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.parser.windows import share_window, within_breadth
+from service.ask.parser.zones import UnclearTime
 from service.ask.understanding import Courtesy, Refusal, Understanding
 
 MOST_WORDS: Final = 400
@@ -150,7 +151,7 @@ class Parser:
             return Understanding(refusal=Refusal("language"), language=language)
         chunks = [_command(chunk, mended, tokens) for chunk in cut(tokens, mended, names, now_ms)]
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
-        chunks = how_to_answer(chunks, written)
+        chunks = qualified(how_to_answer(chunks, written), written)
         if _UNREADABLE.search(" ".join(written)):
             return Understanding(refusal=Refusal("unread", (text.strip()[:_EXCERPT],)))
         at_once = self._at_once(chunks, written, tokens, follows=bool(before))
@@ -158,14 +159,19 @@ class Parser:
             return at_once
         strangers = [chunk for chunk in chunks if chunk.kind == "unknown"]
         unknown = tuple(as_written(tokens, chunk) for chunk in strangers)
+        named = chunks
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
+        left = [] if understood.refusal else unheld(named, written, understood.queries)
+        unread_words = tuple(as_written(tokens, chunks[at]) for at in left)
         refusal = in_lots(self._lots, chunks, tokens, understood.queries)
         compares = any(chunk.as_("ask") == "compare" for chunk in chunks)
         if unknown and (compares or understood.refusal is not None):
             refusal = Refusal("unknown-symbol", unknown[:1], strangers[0].value)
         if refusal is not None:
             return Understanding(refusal=refusal)
+        if unread_words:
+            understood = structs.replace(understood, refusal=Refusal("unread", unread_words))
         queries = understood.queries
         queries = tuple(query for at, query in enumerate(queries) if not (at and _is_told(queries[at - 1], query)))
         if _loses_size(queries):
@@ -194,10 +200,16 @@ class Parser:
                 return Understanding(queries=(q.Query(operation=q.Route(row.intent), subject=_SERVICE),))
             if row.intent in {"help", "smalltalk"} and not follows:
                 return Understanding(courtesy="help" if row.intent == "help" else "thanks")
-        refusal = not_available(chunks, tokens) or other_unit(chunks, written)
+        refusal = _unclear(chunks) or not_available(chunks, tokens)
         if unknown is not None and not named:
             refusal = Refusal("unknown-symbol", (as_written(tokens, unknown),), tuple(unknown.value))
         return None if refusal is None else Understanding(refusal=refusal)
+
+
+def _unclear(chunks: Sequence[Chunk]) -> Refusal | None:
+    """Why a time is not read whose zone or clock is unclear."""
+    times = (chunk.value for chunk in chunks if isinstance(chunk.value, UnclearTime))
+    return next((Refusal("unread", (time.words,), time.readings) for time in times), None)
 
 
 def _is_why_of_all(query: q.Query) -> bool:

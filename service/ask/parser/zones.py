@@ -41,10 +41,12 @@ class UnclearTime(Struct, frozen=True):
     """A time that cannot be told: its zone has several meanings, or its clock shows it twice or never.
 
     Attributes:
+        words: What is unclear, as it was written.
         readings: What it may mean.
     """
 
-    readings: tuple[str, ...]
+    words: str
+    readings: tuple[str, ...] = ()
 
 
 class FoundZone(NamedTuple):
@@ -92,7 +94,9 @@ def instant(zone: Zone, local_ms: int) -> int | UnclearTime:
     if first == second:
         return local_ms - first
     times = (local_ms - first, local_ms - second) if first > second else ()
-    return UnclearTime(tuple(f"{iso(at_ms)[:10]} {iso(at_ms)[11:16]} UTC" for at_ms in times))
+    return UnclearTime(
+        f"{shown:%Y-%m-%d %H:%M} {zone.name}", tuple(f"{iso(at_ms)[:10]} {iso(at_ms)[11:16]} UTC" for at_ms in times)
+    )
 
 
 def shift_ms(zone: Zone, at_ms: int) -> int:
@@ -111,10 +115,10 @@ def _words(tokens: Sequence[Token], start: int, end: int) -> str:
 def _zone(tokens: Sequence[Token], start: int, end: int) -> Zone | UnclearTime | None:
     words = _words(tokens, start, end)
     if words in _LOCAL:
-        return UnclearTime(())
+        return UnclearTime(words)
     bare = words.removesuffix(" time")
     if bare in _TABLES.ambiguous:
-        return UnclearTime(_TABLES.ambiguous[bare])
+        return UnclearTime(words.upper() if " " not in words else words, _TABLES.ambiguous[bare])
     if (offset := _OFFSET.fullmatch(_TABLES.offsets.get(bare, bare))) is not None:
         return _fixed(tokens[start].text, *offset.groups())
     written = "".join(token.gap.strip("(") + token.text for token in tokens[start:end])

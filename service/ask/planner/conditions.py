@@ -10,7 +10,7 @@ from service.ask.measure_table import MEASURES
 from service.ask.planner.bars import days_of
 from service.ask.planner.data_reader import MARKET, DataReader
 from service.ask.planner.result import Refused, Scalar, Values
-from service.ask.planner.values import values_of
+from service.ask.planner.units import values_of
 from service.ask.query import All, Any_, Changed, Condition, Measure, Not, Ranked, Test, Time, Window
 from service.clock import DAY_MS
 from service.table.daily import DayStates

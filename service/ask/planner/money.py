@@ -9,7 +9,7 @@ from service.ask.planner.bars import instant_of, interval_of, price_at
 from service.ask.planner.data_reader import DataReader
 from service.ask.planner.query_context import QueryContext, carry_figures
 from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, date, found, percent, usd
-from service.ask.planner.values import column_of, values_of
+from service.ask.planner.units import column_of, values_of
 from service.ask.query import Between, Convert, Holding, Measure, Now, Portfolio, Profit, Ratio, Time, ValueOf, Window
 from service.clock import DAY_MS
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from service.ask.describe import having_words, is_date, label_of, number, time_words
+from service.ask.describe import having_words, is_date, label_of, number, rate_words, time_words
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner.bars import bar_with, bars_of, days_of, instant_of, span_at
 from service.ask.planner.conditions import truths
 from service.ask.planner.data_reader import MARKET, DataReader
 from service.ask.planner.result import Column, Figure, Figures, Refused, Row, Scalar, Values, date, percent
-from service.ask.planner.values import BENCHMARK, bounds_of, column_of, since_of, values_of
+from service.ask.planner.units import column_of, values_of
+from service.ask.planner.values import BENCHMARK, bounds_of, since_of
 from service.ask.query import (
     All,
     Any_,
@@ -56,9 +57,9 @@ def carry_figures(measure: Measure, value: Scalar) -> Figures:
     return {
         "side": measure.side or "long",
         "size": "" if measure.notional is None else f" of {number(measure.notional)} USD",
-        "over": "" if is_rate else f" over {measure.over.words if measure.over else 'a day'}",
+        "over": rate_words(measure) if is_rate else f" over {measure.over.words if measure.over else 'a day'}",
         "pays": f"{pays}s" if is_rate else f"would {pays}",
-        "amount": Figure(abs(received), Unit.SPREAD if is_rate else Unit.USD),
+        "amount": Figure(abs(received), (Unit.RATE if measure.per_hours else Unit.SPREAD) if is_rate else Unit.USD),
     }
 
 

@@ -11,7 +11,8 @@ from service.ask.planner.conditions import holds, measures_in, ordered
 from service.ask.planner.data_reader import MARKET, DataReader
 from service.ask.planner.query_context import QueryContext
 from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, Scalar, date, found, percent
-from service.ask.planner.values import BENCHMARK, column_of, values_of
+from service.ask.planner.units import column_of, values_of
+from service.ask.planner.values import BENCHMARK
 from service.ask.query import Explain, Measure, Now, Record, Screen, Test, Why, Window
 from service.clock import DAY_MS, iso, parse_iso
 from service.wire.tools import MOST_ROWS

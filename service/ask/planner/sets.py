@@ -12,7 +12,7 @@ from service.ask.planner.conditions import first_bound, measures_in, ordered, tr
 from service.ask.planner.data_reader import MARKET
 from service.ask.planner.query_context import Cells, QueryContext, carry_figures, first_of
 from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, Scalar, Values, found
-from service.ask.planner.values import column_of
+from service.ask.planner.units import column_of
 from service.ask.query import (
     Aggregate,
     Check,
@@ -117,7 +117,7 @@ def _expanded(asked: QueryContext) -> list[Measure]:
         return list(_OF_MARKET if asked.ids == [MARKET] else _OF_ASSETS if asked.reading.others else OVERVIEW)
     if len(measures) == 1 and measures[0].name == "carry" and measures[0].side is None:
         one = measures[0]
-        return [Measure("carry", one.over, side=side, notional=one.notional) for side in ("long", "short")]
+        return [replace(one, side="long"), replace(one, side="short")]
     expanded = []
     for one in measures:
         both = one.name == "trend" and one.frame is None

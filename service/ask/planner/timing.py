@@ -26,7 +26,8 @@ from service.ask.planner.conditions import Truth, holds, joined, measures_in, pl
 from service.ask.planner.data_reader import FEW, MARKET, DataReader
 from service.ask.planner.query_context import QueryContext
 from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, Scalar, date, found, percent, usd
-from service.ask.planner.values import column_of, values_of
+from service.ask.planner.units import OWN_COINS, column_of, is_rate, part_of_year, values_of
+from service.ask.planner.values import times
 from service.ask.query import Between, Condition, Measure, Window
 from service.clock import DAY_MS
 from service.table.daily import DayStates
@@ -64,9 +65,8 @@ async def extreme(asked: QueryContext, operation: q.Extreme) -> Result:
     chosen = {id_: min(points, key=lambda point: (key(point), point[0])) for id_, points in series.items()}
     order = sorted(chosen, key=lambda id_: (key(chosen[id_]), id_))
     daily = Window(1, "d", "1 day") if measure.name == "change" else None
-    column = Column(
-        label_of(Measure(measure.name, measure.over or daily, measure.other, measure.frame)), column_of(measure).unit
-    )
+    named = replace(measure, over=measure.over or daily, mean=False, absolute=False, per=None)
+    column = Column(label_of(named), column_of(measure).unit)
     rows = [Row(asked.name(id_), chosen[id_][::-1]) for id_ in order]
     figures: Figures = {}
     first_ms = min(points[0][0] for points in series.values())
@@ -112,6 +112,11 @@ async def _points(reading: DataReader, measure: Measure, symbol: str, span: Inte
         Refused: Where a measure has no values by the day.
     """
     name = measure.name
+    if measure.counted_in not in {None, OWN_COINS, symbol} or (measure.counted_in and name != "volume"):
+        raise Refused("not-over", label=label_of(measure))
+    if is_rate(measure):
+        yearly = await _points(reading, replace(measure, per_hours=None), symbol, span)
+        return [(at_ms, times(value, part_of_year(measure))) for at_ms, value in yearly]
     if symbol == MARKET:
         return await _of_market(reading, measure, span)
     if name in _PRICES:
@@ -119,7 +124,8 @@ async def _points(reading: DataReader, measure: Measure, symbol: str, span: Inte
         bars = await bars_of(reading, symbol, span)
         return [(bar.open_ms, getattr(bar, price)) for bar in bars if bar.closed or name != "close"]
     if name == "volume":
-        return [(bar.open_ms, bar.volume_usd) for bar in await bars_of(reading, symbol, span) if bar.closed]
+        closed = [bar for bar in await bars_of(reading, symbol, span) if bar.closed]
+        return [(bar.open_ms, bar.volume_usd / (bar.close if measure.counted_in else 1)) for bar in closed]
     if name == "change":
         over = measure.over
         length = over.count if isinstance(over, Window) and over.unit == "d" else 1

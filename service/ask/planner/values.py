@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from service.ask.describe import label_of
-from service.ask.measure_table import MEASURES, Unit
+from service.ask.measure_table import MEASURES
 from service.ask.planner.bars import (
     BAR_PRICES,
     DAYS_PER_YEAR,
@@ -31,7 +31,7 @@ from service.ask.planner.bars import (
     volatility,
 )
 from service.ask.planner.data_reader import FEW, MARKET, NO_VERDICT, DataReader
-from service.ask.planner.result import Column, Refused, Scalar, Values, date
+from service.ask.planner.result import Refused, Scalar, Values, date
 from service.ask.query import At, Between, Measure, Now, Time, Window
 from service.clock import DAY_MS, parse_iso
 from service.table.daily import PastBar, PastState
@@ -56,8 +56,8 @@ _CHANGES: Final[Mapping[tuple[int, str], str]] = {
 """Windows of changes that the coin table has a column for."""
 
 
-async def values_of(reading: DataReader, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    """The value of a measure for each thing.
+async def plain_values_of(reading: DataReader, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
+    """The value of a measure for each thing, in the unit of the measure.
 
     Args:
         reading: What is read.
@@ -69,13 +69,6 @@ async def values_of(reading: DataReader, measure: Measure, time: Time, ids: Sequ
         Refused: Where the measure does not exist for such things or times.
         ServiceError: What a service raises.
     """
-    if measure.per is not None:
-        whole = await values_of(reading, Measure(measure.per), time, ids)
-        parts = await values_of(reading, replace(measure, per=None), time, ids)
-        return {id_: _divided(part, whole[id_]) for id_, part in parts.items()}
-    if measure.absolute:
-        signed = await values_of(reading, replace(measure, absolute=False), time, ids)
-        return {id_: abs(value) if isinstance(value, int | float) else value for id_, value in signed.items()}
     row = MEASURES[measure.name]
     if isinstance(time, At) and time.at_ms > reading.now_ms:
         raise Refused("future", reason="forecast")
@@ -88,19 +81,8 @@ async def values_of(reading: DataReader, measure: Measure, time: Time, ids: Sequ
     return await _COMPUTED.get(measure.name, _column)(reading, measure, time, ids)
 
 
-def column_of(measure: Measure) -> Column:
-    """What a measure is called, and its unit."""
-    unit = MEASURES[measure.name].unit
-    if measure.name == "carry" and measure.notional is not None:
-        unit = Unit.USD_CHANGE
-    return Column(label_of(measure), Unit.RATIO if measure.per is not None else unit)
-
-
-def _divided(value: Scalar, by: Scalar) -> Scalar:
-    return value / by if isinstance(value, int | float) and isinstance(by, int | float) and by else None
-
-
-def _times(value: Scalar, factor: float) -> Scalar:
+def times(value: Scalar, factor: float) -> Scalar:
+    """A number times a factor; null where it is not known."""
     return value * factor + 0.0 if isinstance(value, int | float) else None
 
 
@@ -323,7 +305,7 @@ async def _carry(reading: DataReader, measure: Measure, time: Time, ids: Sequenc
     if measure.notional is not None:
         held = interval_of(measure.over or Window(1, "d", "day"), reading.today_ms)
         factor = factor * measure.notional / 100 * ((held.end_ms - held.start_ms) / DAY_MS / DAYS_PER_YEAR)
-    return {id_: _times(rate, factor) for id_, rate in rates.items()}
+    return {id_: times(rate, factor) for id_, rate in rates.items()}
 
 
 async def _confidence(reading: DataReader, measure: Measure, _time: Time, ids: Sequence[str]) -> Values:

@@ -1,0 +1,269 @@
+"""What stands behind a measure, a time or a number and qualifies it: units, periods, time frames, venues. Pure.
+
+What can be converted becomes a part of its measure. Any other word in such a place refuses the question: by its place
+it is neither a filler nor the name of a coin.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import structs
+
+from service.ask import query as q
+from service.ask.parser.chunks import Chunk
+from service.ask.parser.lexicon import Kind, Word
+
+READ: Final = "read"
+"""The value of a filler that a measure holds."""
+
+_AMOUNTS: Final = frozenset({"volume", "open_interest", "market_cap"})
+"""Measures in US dollars that are told in coins as well."""
+
+_RATES: Final = frozenset({"funding", "carry"})
+"""Measures in percent a year that are told per another period as well."""
+
+_OWN_COINS: Final = frozenset({"coins", "coin", "tokens", "token", "units"})
+_UNIT_BEHIND: Final = frozenset({"coin", "asset", "category", "set", "time", "number"})
+_HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+_RATE: Final = re.compile(
+    r"(?:(?:per|an?)[ -](?:(\d+)[ -]?)?|every[ -](\d+)[ -]?)"
+    r"(h|hr|hour|d|day|w|wk|week|mo|mth|month|y|yr|year|annum)s?"
+)
+_HOURLY: Final = "hourly"
+_COMPACT: Final = re.compile(r"\d+-?(?:h|hr|d|w|wk|week|m|mo)")
+_TIME_FRAMES: Final = {"1d": "daily", "1w": "weekly", "1wk": "weekly", "1-week": "weekly"}
+
+_LEADING: Final = frozenset({"in", "on", "at", "per", "via", "through", "from", "by", "using"})
+"""Words before what qualifies something."""
+
+_DETERMINERS: Final = frozenset({
+    "a", "an", "the", "its", "their", "my", "your", "our", "his", "this", "that", "these", "those", "each", "both",
+    "all", "it", "them", "they", "one", "any", "some", "same", "current", "current rate", "the current rate", "being",
+    "now", "right now", "at the moment", "total", "whole", "entire", "own", "other", "another", "recent", "latest", "last",
+    "present", "single", "more", "most recent", "others", "here", "there", "what", "which", "how", "what rate",
+})  # fmt: skip
+"""Words that name nothing: behind "in" or "per" they qualify nothing by themselves."""
+
+_FORMS: Final = frozenset({"line", "lines", "row", "rows", "table", "list", "json", "csv", "word", "words", "sentence"})
+"""Forms of an answer, which a word before them does not change."""
+
+_ASKING: Final = frozenset({"what", "which", "how", "what rate"})
+"""Determiners that ask: "in which zone"."""
+
+_SAID_ANYWAY: Final = frozenset({
+    "percent", "percentage", "percentage points", "points", "counts", "count", "dollars", "usd", "us dollars", "usdt",
+    "usdc", "bucks", "json", "csv", "markdown", "table", "format", "line", "lines", "row", "rows", "words", "numbers",
+    "position", "places", "unit", "coin", "token", "symbol", "ticker", "name", "perps", "perp", "perpetual",
+    "perpetuals", "futures", "hyperliquid", "exchange", "venue", "crypto", "data", "value", "value in", "size", "order",
+    "coins", "tokens", "asset", "assets", "equal", "detail", "general", "utc", "people", "part", "word", "sentence",
+    "bullets", "current mark", "mark", "per unit", "per position", "rate",
+})  # fmt: skip
+"""Units, formats and places that every answer has."""
+
+
+def qualified(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
+    """Give measures the unit, period or time frame that stands beside them.
+
+    Args:
+        chunks: The pieces of a message.
+        words: Their words.
+    """
+    found = list(chunks)
+    for at in range(len(chunks)):
+        _read_rate(found, words, at)
+        _read_unit(found, words, at)
+        _read_frame(found, words, at)
+    return found
+
+
+def _measure(chunk: Chunk) -> q.Measure | None:
+    named: q.Measure | None = chunk.as_("measure")
+    return named
+
+
+def _put(chunks: list[Chunk], at: int, kind: Kind, value: Any) -> None:
+    chunks[at] = structs.replace(chunks[at], kind=kind, value=value, words=(Word(kind, value),))
+
+
+def _consume(chunks: list[Chunk], first: int, last: int) -> None:
+    for at in range(first, last + 1):
+        chunks[at] = structs.replace(chunks[at], kind="filler", value=READ, words=())
+
+
+def _sentence(chunks: Sequence[Chunk], at: int) -> range:
+    """The chunks of the sentence that a chunk is in."""
+    start = end = at
+    while start > 0 and not _ends(chunks[start].gap):
+        start -= 1
+    while end + 1 < len(chunks) and not _ends(chunks[end + 1].gap):
+        end += 1
+    return range(start, end + 1)
+
+
+def _ends(gap: str) -> bool:
+    return any(mark in gap for mark in ".?!;:)")
+
+
+def _read_rate(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
+    """A period of funding: "per 8h", "a day", "hourly". Of a position it is the time that it is held, by default a day.
+
+    A yearly rate is one anyway.
+    """
+    for last in range(at, min(at + 3, len(chunks))):
+        if any(chunk.gap not in {"", "-"} for chunk in chunks[at + 1 : last + 1]):
+            return
+        text = " ".join(words[at : last + 1])
+        rate = _RATE.fullmatch(text)
+        if rate is None and not (text == _HOURLY and chunks[at].kind == "frame"):
+            continue
+        hours = 1 if rate is None else int(rate[1] or rate[2] or 1) * _HOURS[rate[3].replace("annum", "y")[0]]
+        sentence = _sentence(chunks, at)
+        amount = any(chunk.kind == "number" and (chunk.value.unit == "USD" or chunk.value.scaled) for chunk in chunks)
+        if amount and any(chunk.has("side") for chunk in chunks):
+            if hours == _HOURS["d"] and chunks[last].kind == "filler":
+                _consume(chunks, at, last)
+            return
+        places = [one for one in sentence if (named := _measure(chunks[one])) and named.name in _RATES]
+        if rate is None:
+            places = [one for one in places if one in {at - 1, at + 1}]
+        if hours == _HOURS["y"] or not places:
+            return
+        for one in places:
+            named = _measure(chunks[one]) or q.Measure("funding")
+            _put(chunks, one, "measure", structs.replace(named, per_hours=hours))
+        _consume(chunks, at, last)
+        return
+
+
+def _read_unit(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
+    """A unit of an amount that is named behind it: "in BTC" of a coin that is named before, "in coins"."""
+    bracketed = words[at] in _OWN_COINS and "(" in chunks[at].gap
+    unit = at if bracketed else at + 1
+    behind = at > 0 and (chunks[at - 1].kind in _UNIT_BEHIND or _measure(chunks[at - 1]) is not None)
+    if not behind or chunks[unit - 1].value == READ:
+        return
+    if not bracketed and (words[at].split()[-1:] != ["in"] or unit >= len(chunks) or chunks[unit].gap):
+        return
+    before = [chunk for chunk in chunks[_sentence(chunks, at).start : at] if chunk.value != READ]
+    measures = [named for chunk in before if (named := _measure(chunk)) is not None]
+    if not measures or any(named.name not in _AMOUNTS for named in measures):
+        return
+    if words[unit] in _OWN_COINS:
+        if not any(chunk.kind == "coin" for chunk in chunks):
+            return
+        name = "coins"
+    elif chunks[unit].kind == "coin" and len(chunks[unit].value) == 1:
+        if not any(chunk.kind in {"coin", "asset", "category", "set"} for chunk in before):
+            return
+        (name,) = chunks[unit].value
+    else:
+        return
+    for one in range(_sentence(chunks, at).start, at):
+        if (named := _measure(chunks[one])) is not None:
+            _put(chunks, one, "measure", structs.replace(named, counted_in=name))
+    _consume(chunks, at, unit)
+
+
+def _read_frame(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
+    """A time frame written beside a trend as on charts: "BTC trend 1W"; of others than 1D and 1W none is known."""
+    if chunks[at].kind != "time" or _COMPACT.fullmatch(words[at]) is None:
+        return
+    beside = [one for one in (at - 1, at + 1) if 0 <= one < len(chunks) and not chunks[max(one, at)].gap]
+    named = [measure.name for one in beside if (measure := _measure(chunks[one])) is not None]
+    if named != ["trend"]:
+        return
+    frame = _TIME_FRAMES.get(words[at])
+    _put(chunks, at, "blocked" if frame is None else "frame", frame)
+
+
+def heads(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
+    """Chunks behind "in", "per" or the like, or directly behind a time or a number; not those of "a numbered list"."""
+    return [
+        chunk
+        for at, chunk in enumerate(chunks)
+        if at
+        and (at + 1 == len(chunks) or words[at + 1] not in _FORMS)
+        and (_leads(chunks, words, at) or (not chunk.gap and chunks[at - 1].kind in {"time", "number"}))
+    ]
+
+
+def unheld(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Query]) -> list[int]:
+    """Places of words that qualify a measure, a time or a number without being held by a query.
+
+    Args:
+        chunks: The pieces of a message; names that no coin has are still of the kind `unknown`.
+        words: Their words.
+        queries: What the message was read as.
+    """
+    begun = next((at for at, chunk in enumerate(chunks) if _may_be_qualified(chunk)), len(chunks))
+    return [
+        at
+        for at in range(begun + 1, len(chunks))
+        if (
+            _is_unread_name(chunks, words, at)
+            if chunks[at].kind == "unknown"
+            else (words[at].startswith("per ") or _leads(chunks, words, at)) and _is_unheld(chunks, words, at, queries)
+        )
+    ]
+
+
+def _may_be_qualified(chunk: Chunk) -> bool:
+    return chunk.kind in {"time", "number", "coin", "asset", "category"} or chunk.has("measure") or chunk.has("super")
+
+
+def _leads(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
+    """Whether "in", "per" or the like stands before a chunk, with at most determiners between."""
+    while at > 0 and not chunks[at].gap and words[at - 1] in _DETERMINERS - _ASKING:
+        at -= 1
+    if at == 0 or chunks[at].gap or words[at - 1] not in _LEADING:
+        return False
+    return chunks[at - 1].value != READ and not _ends(chunks[at - 1].gap)
+
+
+def _is_unread_name(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
+    """Whether a name that no coin has is none of a coin: behind a time, a number or "on", or before a coin."""
+    if _leads(chunks, words, at):
+        return True
+    behind = not chunks[at].gap and chunks[at - 1].kind in {"time", "number"}
+    to = at + 1
+    while to < len(chunks) and not chunks[to].gap and (_measure(chunks[to]) or words[to] in _OF):
+        to += 1
+    return behind or (to < len(chunks) and not chunks[to].gap and chunks[to].kind == "coin")
+
+
+def _is_unheld(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: Sequence[q.Query]) -> bool:
+    chunk = chunks[at]
+    if chunk.kind == "filler":
+        if words[at] == "per day" and any(_is_of_breadth(one) for one in queries):
+            return False
+        return chunk.value != READ and words[at] not in _DETERMINERS | _SAID_ANYWAY | _LEADING
+    if chunk.kind == "set":
+        of_coins = all(one.subject.scope == "coins" and not isinstance(one.operation, _AMONG) for one in queries)
+        return of_coins and any(one.subject.coins for one in queries)
+    if chunk.kind != "coin" or words[at - 1] != "in":
+        return False
+    named = {key for one in chunks[:at] if one.kind == "coin" for key in one.value}
+    held = any(isinstance(one.operation, _IN_COINS) for one in queries)
+    return not held and named.issuperset(chunk.value) and not _changes(chunks[:at])
+
+
+def _is_of_breadth(query: q.Query) -> bool:
+    """Whether a query is about breadth, whose speed is one per day."""
+    return isinstance(query.operation, q.Route) and query.operation.topic == "breadth"
+
+
+_OF: Final = frozenset({"of", "for"})
+_AMONG: Final = (q.Position, q.Why, q.Compare)
+"""Operations that hold coins among others."""
+
+_IN_COINS: Final = (q.Ratio, q.Convert, q.ValueOf, q.Profit, q.Portfolio, q.Why)
+"""Operations that hold a coin as a unit."""
+
+
+def _changes(before: Sequence[Chunk]) -> bool:
+    """Whether something of another coin is asked for behind a comma or an "and": "price of ETH, change in BTC"."""
+    last = max((at for at, chunk in enumerate(before) if chunk.kind in {"and", "or"} or chunk.gap), default=0)
+    return any(chunk.has("measure") for chunk in before[last:]) and not any(
+        chunk.kind == "coin" for chunk in before[last:]
+    )
