@@ -60,6 +60,9 @@ class _Tables(Struct, frozen=True):
 
 TABLES: Final = load(Path(__file__).with_name("names.toml"), _Tables)
 
+CURRENCIES: Final = frozenset({("xyz:EUR",), ("xyz:JPY",), ("xyz:GBP",)})
+"""Assets that figures may be asked in, such as "in euros". All figures are in dollars."""
+
 _SHORT_TICKER: Final = 2
 _SHORT_NAME: Final = 4
 """Letters up to which only one mistake is forgiven in what may have been meant."""

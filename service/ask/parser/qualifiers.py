@@ -13,6 +13,7 @@ from msgspec import structs
 from service.ask import query as q
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Kind, Word
+from service.ask.parser.names import CURRENCIES
 
 READ: Final = "read"
 """The value of a filler that a measure holds."""
@@ -30,8 +31,9 @@ _RATE: Final = re.compile(
     r"(?:(?:per|an?)[ -](?:(\d+)[ -]?)?|every[ -](\d+)[ -]?)"
     r"(h|hr|hour|d|day|w|wk|week|mo|mth|month|y|yr|year|annum)s?"
 )
+_DAILY: Final = re.compile(r"\b(?:daily|(?:per|a) day)\b")
 _HOURLY: Final = "hourly"
-_COMPACT: Final = re.compile(r"\d+-?(?:h|hr|d|w|wk|week|m|mo)")
+_COMPACT: Final = re.compile(r"(?:on )?(?:the )?(\d+-?(?:h|hr|d|w|wk|week|m|mo))")
 _TIME_FRAMES: Final = {"1d": "daily", "1w": "weekly", "1wk": "weekly", "1-week": "weekly"}
 
 _LEADING: Final = frozenset({"in", "on", "at", "per", "via", "through", "from", "by", "using"})
@@ -40,8 +42,8 @@ _LEADING: Final = frozenset({"in", "on", "at", "per", "via", "through", "from", 
 _DETERMINERS: Final = frozenset({
     "a", "an", "the", "its", "their", "my", "your", "our", "his", "this", "that", "these", "those", "each", "both",
     "all", "it", "them", "they", "one", "any", "some", "same", "current", "current rate", "the current rate", "being",
-    "now", "right now", "at the moment", "total", "whole", "entire", "own", "other", "another", "recent", "latest", "last",
-    "present", "single", "more", "most recent", "others", "here", "there", "what", "which", "how", "what rate",
+    "now", "right now", "at the moment", "total", "whole", "entire", "own", "other", "another", "recent", "latest",
+    "last", "present", "single", "more", "most recent", "others", "here", "there", "what", "which", "how", "what rate",
 })  # fmt: skip
 """Words that name nothing: behind "in" or "per" they qualify nothing by themselves."""
 
@@ -71,9 +73,12 @@ def qualified(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
     """
     found = list(chunks)
     for at in range(len(chunks)):
+        _read_own_rate(found, words, at)
         _read_rate(found, words, at)
         _read_unit(found, words, at)
         _read_frame(found, words, at)
+        if _is_currency(found, at):
+            _put(found, at, "blocked", None)
     return found
 
 
@@ -105,6 +110,22 @@ def _ends(gap: str) -> bool:
     return any(mark in gap for mark in ".?!;:)")
 
 
+def _read_own_rate(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
+    """A daily cost that one phrase names: "funding cost per day"."""
+    named = _measure(chunks[at])
+    if named is not None and named.name == "carry" and _DAILY.search(words[at]) is not None:
+        _put(chunks, at, "measure", structs.replace(named, per_hours=_HOURS["d"]))
+
+
+def _is_currency(chunks: Sequence[Chunk], at: int) -> bool:
+    """Whether a currency is the unit of a number, or of what is asked about a coin: "100 euros", "BTC price EUR"."""
+    if at == 0 or chunks[at].kind != "asset" or chunks[at].value not in CURRENCIES or chunks[at].gap not in {"", "/"}:
+        return False
+    of_coin = any(chunk.kind == "coin" for chunk in chunks[:at])
+    before = chunks[at - 1]
+    return before.kind == "number" or (of_coin and (before.kind == "coin" or _measure(before) is not None))
+
+
 def _read_rate(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
     """A period of funding: "per 8h", "a day", "hourly". Of a position it is the time that it is held, by default a day.
 
@@ -127,11 +148,11 @@ def _read_rate(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
         places = [one for one in sentence if (named := _measure(chunks[one])) and named.name in _RATES]
         if rate is None:
             places = [one for one in places if one in {at - 1, at + 1}]
-        if hours == _HOURS["y"] or not places:
+        if not places or (hours == _HOURS["y"] and chunks[last].kind == "time"):
             return
         for one in places:
             named = _measure(chunks[one]) or q.Measure("funding")
-            _put(chunks, one, "measure", structs.replace(named, per_hours=hours))
+            _put(chunks, one, "measure", structs.replace(named, per_hours=None if hours == _HOURS["y"] else hours))
         _consume(chunks, at, last)
         return
 
@@ -147,34 +168,50 @@ def _read_unit(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
         return
     before = [chunk for chunk in chunks[_sentence(chunks, at).start : at] if chunk.value != READ]
     measures = [named for chunk in before if (named := _measure(chunk)) is not None]
-    if not measures or any(named.name not in _AMOUNTS for named in measures):
+    if any(measure.counted_in for measure in measures):
         return
+    amounts = [measure.name in _AMOUNTS for measure in measures]
     if words[unit] in _OWN_COINS:
-        if not any(chunk.kind == "coin" for chunk in chunks):
+        if not any(amounts) or not any(chunk.kind == "coin" for chunk in chunks):
             return
         name = "coins"
     elif chunks[unit].kind == "coin" and len(chunks[unit].value) == 1:
-        if not any(chunk.kind in {"coin", "asset", "category", "set"} for chunk in before):
+        named = any(chunk.kind in {"coin", "asset", "category", "set"} for chunk in before)
+        later = unit + 2 < len(chunks) and words[unit + 1] in _OF and chunks[unit + 2].kind in {"coin", "category"}
+        if not amounts or not all(amounts) or not (named or later):
             return
         (name,) = chunks[unit].value
     else:
         return
     for one in range(_sentence(chunks, at).start, at):
-        if (named := _measure(chunks[one])) is not None:
+        if (named := _measure(chunks[one])) is not None and named.name in _AMOUNTS:
             _put(chunks, one, "measure", structs.replace(named, counted_in=name))
     _consume(chunks, at, unit)
 
 
 def _read_frame(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
     """A time frame written beside a trend as on charts: "BTC trend 1W"; of others than 1D and 1W none is known."""
-    if chunks[at].kind != "time" or _COMPACT.fullmatch(words[at]) is None:
+    written = _COMPACT.fullmatch(words[at])
+    if chunks[at].kind != "time" or written is None:
         return
-    beside = [one for one in (at - 1, at + 1) if 0 <= one < len(chunks) and not chunks[max(one, at)].gap]
-    named = [measure.name for one in beside if (measure := _measure(chunks[one])) is not None]
-    if named != ["trend"]:
+    beside = [measure.name for step in (-1, 1) if (measure := _measure_beside(chunks, words, at, step)) is not None]
+    if beside != ["trend"]:
         return
-    frame = _TIME_FRAMES.get(words[at])
+    frame = _TIME_FRAMES.get(written[1])
     _put(chunks, at, "blocked" if frame is None else "frame", frame)
+
+
+def _measure_beside(chunks: Sequence[Chunk], words: Sequence[str], at: int, step: int) -> q.Measure | None:
+    """The next measure on one side of a time frame, across the coins it is of and other time frames."""
+    to = at + step
+    while 0 <= to < len(chunks) and not chunks[max(to, to - step)].gap:
+        if (measure := _measure(chunks[to])) is not None:
+            return None if chunks[to - step].kind in {"and", "or"} else measure
+        frame = chunks[to].kind == "frame" or _COMPACT.fullmatch(words[to]) is not None
+        if not frame and chunks[to].kind not in {"coin", "and", "or"} and words[to] not in _OF:
+            return None
+        to += step
+    return None
 
 
 def heads(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
@@ -199,11 +236,13 @@ def unheld(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Qu
     begun = next((at for at, chunk in enumerate(chunks) if _may_be_qualified(chunk)), len(chunks))
     return [
         at
-        for at in range(begun + 1, len(chunks))
+        for at in range(len(chunks))
         if (
             _is_unread_name(chunks, words, at)
             if chunks[at].kind == "unknown"
-            else (words[at].startswith("per ") or _leads(chunks, words, at)) and _is_unheld(chunks, words, at, queries)
+            else at > begun
+            and (words[at].startswith("per ") or _leads(chunks, words, at))
+            and _is_unheld(chunks, words, at, queries)
         )
     ]
 
@@ -225,7 +264,7 @@ def _is_unread_name(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> b
     """Whether a name that no coin has is none of a coin: behind a time, a number or "on", or before a coin."""
     if _leads(chunks, words, at):
         return True
-    behind = not chunks[at].gap and chunks[at - 1].kind in {"time", "number"}
+    behind = at > 0 and not chunks[at].gap and chunks[at - 1].kind in {"time", "number"}
     to = at + 1
     while to < len(chunks) and not chunks[to].gap and (_measure(chunks[to]) or words[to] in _OF):
         to += 1
@@ -233,19 +272,43 @@ def _is_unread_name(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> b
 
 
 def _is_unheld(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: Sequence[q.Query]) -> bool:
+    """Whether a word behind "in" or the like is a unit, a period or a venue that no query holds."""
     chunk = chunks[at]
     if chunk.kind == "filler":
-        if words[at] == "per day" and any(_is_of_breadth(one) for one in queries):
-            return False
-        return chunk.value != READ and words[at] not in _DETERMINERS | _SAID_ANYWAY | _LEADING
+        goods = words[at] in _MEASURES_OF_GOODS and any(one.kind == "asset" for one in chunks)
+        speed = words[at] == "per day" and any(_is_of_breadth(one) for one in queries)
+        said = goods or speed or words[at] in _DETERMINERS | _SAID_ANYWAY | _LEADING
+        return not said and chunk.value != READ
     if chunk.kind == "set":
         of_coins = all(one.subject.scope == "coins" and not isinstance(one.operation, _AMONG) for one in queries)
         return of_coins and any(one.subject.coins for one in queries)
-    if chunk.kind != "coin" or words[at - 1] != "in":
-        return False
+    if chunk.kind in {"coin", "asset"} and words[at - 1] in _VENUES:
+        return _is_venue(chunks, at) and not any(one.other for query in queries for one in query.measures)
+    return chunk.kind == "coin" and words[at - 1] == "in" and _is_unheld_unit(chunks, at, queries)
+
+
+def _is_unheld_unit(chunks: Sequence[Chunk], at: int, queries: Sequence[q.Query]) -> bool:
+    """Whether a coin that is named before is named again as a unit: "price of BTC in BTC"."""
     named = {key for one in chunks[:at] if one.kind == "coin" for key in one.value}
     held = any(isinstance(one.operation, _IN_COINS) for one in queries)
-    return not held and named.issuperset(chunk.value) and not _changes(chunks[:at])
+    return not held and named.issuperset(chunks[at].value) and not _changes(chunks[:at])
+
+
+def _is_venue(chunks: Sequence[Chunk], at: int) -> bool:
+    """Whether a name says where something is traded whose coin is named before it: "ETH price via Coinbase"."""
+    if at + 1 < len(chunks) and _measure(chunks[at + 1]) is not None:
+        return False
+    before = at - 1
+    while before > 0 and not chunks[before].gap:
+        before -= 1
+        if chunks[before].kind in {"coin", "asset"}:
+            return True
+        if _measure(chunks[before]) is None and chunks[before].kind != "filler":
+            return False
+    return False
+
+
+_VENUES: Final = frozenset({"on", "at", "via", "from", "through", "by"})
 
 
 def _is_of_breadth(query: q.Query) -> bool:
@@ -253,6 +316,7 @@ def _is_of_breadth(query: q.Query) -> bool:
     return isinstance(query.operation, q.Route) and query.operation.topic == "breadth"
 
 
+_MEASURES_OF_GOODS: Final = frozenset({"ounce", "barrel"})
 _OF: Final = frozenset({"of", "for"})
 _AMONG: Final = (q.Position, q.Why, q.Compare)
 """Operations that hold coins among others."""

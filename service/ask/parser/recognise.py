@@ -18,7 +18,7 @@ from service.ask.parser.language import (
     language_of,
 )
 from service.ask.parser.lexicon import LEXICON, VOCABULARY
-from service.ask.parser.names import TABLES, Care, NameIndex, Thing
+from service.ask.parser.names import CURRENCIES, TABLES, Care, NameIndex, Thing
 from service.ask.parser.places import AFTER, ASPECTS, CONTEXTS, FUNCTION, OF, STATES, Place, is_likely
 from service.ask.parser.tokens import Token
 
@@ -139,8 +139,6 @@ def _is_mistake(word: str) -> bool:
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 _LONGEST_TICKER: Final = 5
 _OWN_VENUE: Final = "hyperliquid"
-_CURRENCIES: Final = frozenset({("xyz:EUR",), ("xyz:JPY",), ("xyz:GBP",)})
-"""Assets that figures may be asked in, such as "in euros". All figures are in dollars."""
 
 
 class Recognised(NamedTuple):
@@ -252,7 +250,7 @@ class Recogniser:
         keys = thing.keys
         if thing.kind == "unknown" and not keys:
             keys = self._known.candidates(" ".join(token.name for token in tokens[start:end]))
-        in_currency = start > 0 and tokens[start - 1].word == "in" and keys in _CURRENCIES
+        in_currency = start > 0 and tokens[start - 1].word == "in" and keys in CURRENCIES
         return Name("blocked" if in_currency else thing.kind, keys, start, end)
 
 
