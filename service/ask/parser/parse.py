@@ -162,16 +162,19 @@ class Parser:
         named = chunks
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
-        left = [] if understood.refusal else unheld(named, written, understood.queries)
+        left = unheld(named, written, understood.queries)
+        left = [at for at in left if understood.refusal is None or named[at].kind == "unknown"]
         unread_words = tuple(as_written(tokens, chunks[at]) for at in left)
         refusal = in_lots(self._lots, chunks, tokens, understood.queries)
         compares = any(chunk.as_("ask") == "compare" for chunk in chunks)
-        if unknown and (compares or understood.refusal is not None):
+        if unknown and not unread_words and (compares or understood.refusal is not None):
             refusal = Refusal("unknown-symbol", unknown[:1], strangers[0].value)
         if refusal is not None:
             return Understanding(refusal=refusal)
         if unread_words:
-            understood = structs.replace(understood, refusal=Refusal("unread", unread_words))
+            of_others = any(named[at].kind in {"coin", "asset"} for at in left)  # they are no subjects
+            queries = () if of_others else understood.queries
+            understood = structs.replace(understood, refusal=Refusal("unread", unread_words), queries=queries)
         queries = understood.queries
         queries = tuple(query for at, query in enumerate(queries) if not (at and _is_told(queries[at - 1], query)))
         if _loses_size(queries):

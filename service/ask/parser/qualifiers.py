@@ -176,9 +176,9 @@ def _read_unit(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
             return
         name = "coins"
     elif chunks[unit].kind == "coin" and len(chunks[unit].value) == 1:
-        named = any(chunk.kind in {"coin", "asset", "category", "set"} for chunk in before)
+        things = any(chunk.kind in {"coin", "asset", "category", "set"} for chunk in before)
         later = unit + 2 < len(chunks) and words[unit + 1] in _OF and chunks[unit + 2].kind in {"coin", "category"}
-        if not amounts or not all(amounts) or not (named or later):
+        if not amounts or not all(amounts) or not (things or later):
             return
         (name,) = chunks[unit].value
     else:
@@ -264,7 +264,8 @@ def _is_unread_name(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> b
     """Whether a name that no coin has is none of a coin: behind a time, a number or "on", or before a coin."""
     if _leads(chunks, words, at):
         return True
-    behind = at > 0 and not chunks[at].gap and chunks[at - 1].kind in {"time", "number"}
+    counted = at > 0 and (chunks[at - 1].kind in {"time", "number"} or words[at - 1][:1].isdigit())
+    behind = counted and not chunks[at].gap
     to = at + 1
     while to < len(chunks) and not chunks[to].gap and (_measure(chunks[to]) or words[to] in _OF):
         to += 1

@@ -109,7 +109,9 @@ def _may_begin(tokens: Sequence[Token], at: int) -> bool:
     """Whether an English word begins a name: where it has the place of one and no other."""
     token = tokens[at]
     behind = at > 1 and tokens[at - 1].word in OF and tokens[at - 2].word in _TALK
-    return behind and not token.gap and token.word not in _NO_NAMES and len(token.word) > _NO_MISTAKE
+    return (
+        behind and not (token.gap or token.is_number) and token.word not in _NO_NAMES and len(token.word) > _NO_MISTAKE
+    )
 
 
 def _has_own_meaning(token: Token) -> bool:
