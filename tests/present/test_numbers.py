@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.present.numbers import change, count, money, number, percent, price, scaled, share, usd
+from service.present.numbers import change, count, money, number, percent, price, rate, scaled, share, usd
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,22 @@ def test_a_price_of_six_decimals_is_exact(value: float) -> None:
 
 def test_a_price_in_dollars_has_its_sign_first() -> None:
     assert [usd(value) for value in (117_700.0, -0.5, 0.0)] == ["$117,700", "-$0.5", "$0"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.00125, "+0.00125 %"),
+        (-0.00556841, "-0.005568 %"),
+        (0.03, "+0.03 %"),
+        (-1.2, "-1.20 %"),
+        (12.345678, "+12.35 %"),
+        (1_234.5, "+1,234.50 %"),
+        (0.0, "0.00 %"),
+    ],
+)
+def test_a_small_rate_has_four_significant_digits(value: float, text: str) -> None:
+    assert rate(value) == text
 
 
 @pytest.mark.parametrize(
