@@ -115,7 +115,7 @@ def unread(
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word.endswith("market") and not chunk.gap]
     beside += [chunk for chunk, word in zip(part, words[1:], strict=False) if word == "of"]
-    beside += heads(part, words)
+    qualifying = heads(part, words)
     blocks = [
         chunk
         for chunk, word in left
@@ -128,6 +128,7 @@ def unread(
                 or word in _BLOCKING_WORDS | _UNITS | WEEKDAYS.keys()
                 or word[:1].isdigit()
                 or chunk in beside
+                or (chunk in qualifying and measured.isdisjoint(MEASURE_WORDS.get(word, ())))
             )
         )
     ]

@@ -74,6 +74,8 @@ def _found(day_ms: int, shown: _Shown) -> FoundTime:
 def _shown(tokens: Sequence[Token], at: int) -> _Shown | None:
     """The time since midnight that a clock shows, with its zone."""
     word = _word(tokens, at)
+    if word.endswith("h") and _word(tokens, at - 1) == "at":
+        word = f"{word.removesuffix('h')}:00"  # "at 14h"
     clock = _CLOCK.fullmatch("12pm" if word in _NOON else word)
     if clock is None or (clock[2] is None and clock[4] is None):
         return None
@@ -89,4 +91,4 @@ def _shown(tokens: Sequence[Token], at: int) -> _Shown | None:
 
 
 def _word(tokens: Sequence[Token], at: int) -> str:
-    return tokens[at].word if at < len(tokens) else ""
+    return tokens[at].word if 0 <= at < len(tokens) else ""

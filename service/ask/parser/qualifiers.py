@@ -145,7 +145,11 @@ def _read_rate(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
             if hours == _HOURS["d"] and chunks[last].kind == "filler":
                 _consume(chunks, at, last)
             return
-        places = [one for one in sentence if (named := _measure(chunks[one])) and named.name in _RATES]
+        places = [
+            one
+            for one in sentence
+            if (named := _measure(chunks[one])) and named.name in _RATES and named.per_hours is None
+        ]
         if rate is None:
             places = [one for one in places if one in {at - 1, at + 1}]
         if not places or (hours == _HOURS["y"] and chunks[last].kind == "time"):
@@ -261,11 +265,12 @@ def _leads(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
 
 
 def _is_unread_name(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
-    """Whether a name that no coin has is none of a coin: behind a time, a number or "on", or before a coin."""
+    """Whether a name that no coin has is none of a coin: behind a time, a number, "on" or "@", or before a coin."""
     if _leads(chunks, words, at):
         return True
     counted = at > 0 and (chunks[at - 1].kind in {"time", "number"} or words[at - 1][:1].isdigit())
     behind = counted and not chunks[at].gap
+    behind |= at > 0 and chunks[at].gap in _ATTACHED and _may_be_qualified(chunks[at - 1])
     to = at + 1
     while to < len(chunks) and not chunks[to].gap and (_measure(chunks[to]) or words[to] in _OF):
         to += 1
@@ -280,6 +285,10 @@ def _is_unheld(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: 
         speed = words[at] == "per day" and any(_is_of_breadth(one) for one in queries)
         said = goods or speed or words[at] in _DETERMINERS | _SAID_ANYWAY | _LEADING
         return not said and chunk.value != READ
+    if chunk.kind == "time" and words[at - 1] == "per":
+        return True
+    if words[at - 1] == _BY_MEANS_OF:
+        return bool(chunk.value != READ)
     if chunk.kind == "set":
         of_coins = all(one.subject.scope == "coins" and not isinstance(one.operation, _AMONG) for one in queries)
         return of_coins and any(one.subject.coins for one in queries)
@@ -309,6 +318,7 @@ def _is_venue(chunks: Sequence[Chunk], at: int) -> bool:
     return False
 
 
+_BY_MEANS_OF: Final = "using"
 _VENUES: Final = frozenset({"on", "at", "via", "from", "through", "by"})
 
 
@@ -318,6 +328,9 @@ def _is_of_breadth(query: q.Query) -> bool:
 
 
 _MEASURES_OF_GOODS: Final = frozenset({"ounce", "barrel"})
+_ATTACHED: Final = frozenset({"(", "@", "-", "/"})
+"""Marks between a coin and where it is traded: "ETH@CME", "SOL (Kraken)"."""
+
 _OF: Final = frozenset({"of", "for"})
 _AMONG: Final = (q.Position, q.Why, q.Compare)
 """Operations that hold coins among others."""

@@ -33,6 +33,7 @@ def _price_at(question: str) -> str:
         ("btc price yesterday at 14:00 GMT", "2026-11-22 14:00"),
         ("btc price yesterday 14:00Z", "2026-11-22 14:00"),
         ("price of btc at 9:00 yesterday MST", "2026-11-22 16:00"),
+        ("eth price yesterday at 14h CET", "2026-11-22 13:00"),
     ],
 )
 def test_an_abbreviation_of_a_zone_is_its_offset(question: str, minute: str) -> None:
