@@ -290,11 +290,16 @@ def _is_unheld(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: 
     if words[at - 1] == _BY_MEANS_OF:
         return bool(chunk.value != READ)
     if chunk.kind == "set":
-        of_coins = all(one.subject.scope == "coins" and not isinstance(one.operation, _AMONG) for one in queries)
-        return of_coins and any(one.subject.coins for one in queries)
+        return all(_is_of_things(one) for one in queries) and bool(queries)
     if chunk.kind in {"coin", "asset"} and words[at - 1] in _VENUES:
         return _is_venue(chunks, at) and not any(one.other for query in queries for one in query.measures)
     return chunk.kind == "coin" and words[at - 1] == "in" and _is_unheld_unit(chunks, at, queries)
+
+
+def _is_of_things(query: q.Query) -> bool:
+    """Whether a query is about things that are named, among no others."""
+    named = query.subject.coins or query.subject.assets
+    return bool(named) and query.subject.scope in {"coins", "assets"} and not isinstance(query.operation, _AMONG)
 
 
 def _is_unheld_unit(chunks: Sequence[Chunk], at: int, queries: Sequence[q.Query]) -> bool:

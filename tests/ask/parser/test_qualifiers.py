@@ -93,6 +93,7 @@ def test_a_time_frame_beside_a_trend_is_the_one_of_the_chart(question: str, quer
     [
         # Units
         ("open interest of sol in contracts", "contracts"),
+        ("open interest of gold in coins", "coins"),
         ("volume of btc in lots", "lots"),
         ("price of sol in sats", "sats"),
         ("price of sol in lamports", "lamports"),
