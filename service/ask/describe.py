@@ -38,7 +38,7 @@ def label_of(measure: q.Measure) -> str:
 
 
 def rate_words(measure: q.Measure) -> str:
-    """The time that a rate is told for, empty for a year: ` per hour`, ` per 8 hours`, ` per day`."""
+    """The time that a rate is given for, empty for a year: ` per hour`, ` per 8 hours`, ` per day`."""
     hours = measure.per_hours
     if hours is None or measure.notional is not None:
         return ""

@@ -112,8 +112,8 @@ class Measure(Struct, frozen=True, omit_defaults=True):
         notional: Size of a position in USD.
         per: Another measure that it is divided by.
         absolute: Its size without its sign.
-        counted_in: An amount of US dollars told in a coin: its ticker, or `coins` for the coin measured itself.
-        per_hours: A rate told per so many hours instead of a year.
+        counted_in: An amount of US dollars given in a coin: its ticker, or `coins` for the coin measured itself.
+        per_hours: A rate given per so many hours instead of a year.
     """
 
     name: str

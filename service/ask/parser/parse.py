@@ -157,8 +157,8 @@ class Parser:
         at_once = self._at_once(chunks, written, tokens, follows=bool(before))
         if at_once is not None:
             return at_once
-        strangers = [chunk for chunk in chunks if chunk.kind == "unknown"]
-        unknown = tuple(as_written(tokens, chunk) for chunk in strangers)
+        unknown_chunks = [chunk for chunk in chunks if chunk.kind == "unknown"]
+        unknown = tuple(as_written(tokens, chunk) for chunk in unknown_chunks)
         named = chunks
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
@@ -168,7 +168,7 @@ class Parser:
         refusal = in_lots(self._lots, chunks, tokens, understood.queries)
         compares = any(chunk.as_("ask") == "compare" for chunk in chunks)
         if unknown and not unread_words and (compares or understood.refusal is not None):
-            refusal = Refusal("unknown-symbol", unknown[:1], strangers[0].value)
+            refusal = Refusal("unknown-symbol", unknown[:1], unknown_chunks[0].value)
         if refusal is not None:
             return Understanding(refusal=refusal)
         if unread_words:

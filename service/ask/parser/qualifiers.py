@@ -19,10 +19,10 @@ READ: Final = "read"
 """The value of a filler that a measure holds."""
 
 _AMOUNTS: Final = frozenset({"volume", "open_interest", "market_cap"})
-"""Measures in US dollars that are told in coins as well."""
+"""Measures in US dollars that are given in coins as well."""
 
 _RATES: Final = frozenset({"funding", "carry"})
-"""Measures in percent a year that are told per another period as well."""
+"""Measures in percent a year that are given per another period as well."""
 
 _OWN_COINS: Final = frozenset({"coins", "coin", "tokens", "token", "units"})
 _UNIT_BEHIND: Final = frozenset({"coin", "asset", "category", "set", "time", "number"})

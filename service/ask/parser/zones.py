@@ -38,7 +38,7 @@ class Zone(Struct, frozen=True):
 
 
 class UnclearTime(Struct, frozen=True):
-    """A time that cannot be told: its zone has several meanings, or its clock shows it twice or never.
+    """A time that is unclear: its zone has several meanings, or its clock shows it twice or never.
 
     Attributes:
         words: What is unclear, as it was written.

@@ -15,7 +15,7 @@ from service.ask.query import Between, Measure, Time, Window
 from service.clock import DAY_MS, HOUR_MS
 
 OWN_COINS: Final = "coins"
-"""The unit of an amount that is told in the coin it is one of."""
+"""The unit of an amount that is given in the coin it is one of."""
 
 
 async def values_of(reading: DataReader, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -73,12 +73,12 @@ def column_of(measure: Measure) -> Column:
 
 
 def is_rate(measure: Measure) -> bool:
-    """Whether a rate is told per another time than a year. What a position costs is a sum of money."""
+    """Whether a rate is given per another time than a year. What a position costs is a sum of money."""
     return measure.per_hours is not None and measure.notional is None
 
 
 def part_of_year(measure: Measure) -> float:
-    """The part of a year that a rate is told for."""
+    """The part of a year that a rate is given for."""
     return 1.0 if measure.per_hours is None else measure.per_hours * HOUR_MS / (DAYS_PER_YEAR * DAY_MS)
 
 

@@ -36,7 +36,7 @@ def _per(hours: int, name: str = "funding") -> q.Measure:
         }
     ),
 )
-def test_an_amount_is_told_in_the_coin_that_is_named(question: str, queries: tuple[q.Query, ...]) -> None:
+def test_an_amount_is_given_in_the_coin_that_is_named(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)
 
 
@@ -64,7 +64,7 @@ def test_an_amount_is_told_in_the_coin_that_is_named(question: str, queries: tup
         }
     ),
 )
-def test_funding_is_told_per_the_time_that_is_named(question: str, queries: tuple[q.Query, ...]) -> None:
+def test_funding_is_given_per_the_time_that_is_named(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)
 
 

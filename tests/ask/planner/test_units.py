@@ -61,7 +61,7 @@ async def test_an_amount_in_coins_is_not_known_without_a_price() -> None:
         (Measure("volume", days(7), mean=True, counted_in="coins"), Now()),
     ],
 )
-async def test_an_amount_of_a_span_is_told_in_dollars_alone(measure: Measure, time: Any) -> None:
+async def test_an_amount_of_a_span_is_given_in_dollars_alone(measure: Measure, time: Any) -> None:
     result = await World().ask(of(coins("ETH"), measure, time=time))
     assert result.kind == "not-over"
     assert result.refusal is not None
@@ -82,7 +82,7 @@ async def test_funding_per_a_time_is_its_part_of_a_year(hours: int, apr: float) 
     assert found == pytest.approx(apr * hours / _HOURS_A_YEAR)
 
 
-async def test_mean_funding_is_told_per_day() -> None:
+async def test_mean_funding_is_given_per_day() -> None:
     yearly = await _value(of(coins("SOL"), Measure("funding", days(7), mean=True)))
     daily = await _value(of(coins("SOL"), Measure("funding", days(7), mean=True, per_hours=24)))
     assert daily == pytest.approx(yearly / 365)
