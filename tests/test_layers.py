@@ -18,7 +18,7 @@ from tests.measures import SERVICE, package_of
 
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"base62", "errors", "clock", "units", "settings", "logs", "queued_output", "interpreter", "scheduler"}),
-    frozenset({"wire", "present"}),
+    frozenset({"feeds", "wire", "present"}),
     frozenset({"storage", "upstream", "streams", "analytics", "ethereum"}),
     frozenset({"access", "payments", "market"}),
     frozenset({"rwa", "sentiment", "wallets"}),
@@ -55,7 +55,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "jwt": frozenset({"access"}),
     "prometheus_client": frozenset({"http"}),
     "yarl": frozenset({"upstream"}),
-    "defusedxml": frozenset({"sentiment", "transcripts", "upstream"}),
+    "defusedxml": frozenset({"upstream"}),
     "vaderSentiment": frozenset({"sentiment"}),
     "jinja2": frozenset({"ask", "pages"}),
     "click": frozenset({"clients"}),

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from service.clients.cli.errors import DONE, FAILED
 from service.clock import MINUTE_MS, SECOND_MS, Clock
+from service.feeds.dates import parse_http_date
 from service.operator.doctor_checks import DoctorCheck, check_model
 from service.operator.folder import refusing
 from service.operator.output import WIDTH, print_json
@@ -20,7 +21,6 @@ from service.operator.probes import Probe, ProbeResult, open_probes, remedy_for
 from service.operator.settlement import check_settlement
 from service.settings import Settings
 from service.upstream.failures import UpstreamError
-from service.upstream.responses import parse_http_date
 from service.upstream.session import Head
 from service.wiring.clocks import choose_clock
 

@@ -1,7 +1,7 @@
 """Sentiment of coins, categories and the market, from news, the Fear & Greed index, funding and prices.
 
-May import rank 0, wire, storage, upstream, analytics and market. The only network calls are the feeds; the same texts
-at the same time give the same results.
+May import rank 0, feeds, wire, storage, upstream, analytics and market. The only network calls are the feeds; the
+same texts at the same time give the same results.
 
 **Scores** of headlines are probability of positive minus probability of negative (-1 to 1) by a softmax regression
 (`classifier`, weights in `headline_model.json`, made by `python -m tests.sentiment.train`) over word stems, word pairs
@@ -44,6 +44,8 @@ Answers never repeat headlines: they are untrusted text.
 Rules:
 - Feeds are read every ten minutes, each dated by the upstream's clock; no item is dated later. The index is read every
   hour, and dated by the day that it is of: its last value enters nothing 48 hours after that day began.
+- News without a certain date, or dated more than five minutes ahead, do not count.
+- While a news feed fails, every summary names it.
 - The same guid, or the same title within a day, counts once across feeds.
 - Feeds fail independently. If all fail, results stay with their age and are marked stale; once the news is 48 hours
   old, only price and funding are used, as before the first news.

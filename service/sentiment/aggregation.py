@@ -60,10 +60,23 @@ class CoinMood(Struct, frozen=True):
 
 
 class FeedState(Struct, frozen=True):
-    """When a feed last answered, and why it failed when it was last asked, null if it did not."""
+    """When a feed last answered, and why it failed when it was last asked, null if it did not.
+
+    `unread` and `undated` count items of the last answer that do not count: unreadable; without a certain date or dated
+    in the future.
+    """
 
     answered_ms: int | None = None
     failure: str | None = None
+    unread: int = 0
+    undated: int = 0
+
+    @property
+    def detail(self) -> str:
+        """The state in words."""
+        counts = ((self.unread, "unreadable"), (self.undated, "without a usable date"))
+        lost = ", ".join(f"{count} {what}" for count, what in counts if count)
+        return self.failure or f"Answered{f'; items left out: {lost}' if lost else ''}."
 
 
 class Conclusions(Struct, frozen=True):

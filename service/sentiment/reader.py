@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.clock import DAY_MS
+from service.feeds.dates import past_date
 from service.sentiment.aggregation import HORIZON_MS, ScoredItem
 from service.sentiment.classifier import headline_classifier
 from service.sentiment.matcher import Attribution, Known, Matcher
@@ -42,7 +43,7 @@ class Reader:
             source: Whose feed it is.
             stories: As the feed had them.
             held: What is known already.
-            now_ms: Nothing was published after it; what was published before it by more than eight days is left out.
+            now_ms: Stories published more than eight days before, or after it, or at an unknown time, are left out.
         """
         ids, published_by_title = set(), {}
         for item in held:
@@ -50,7 +51,9 @@ class Reader:
             published_by_title[_comparable(item.title)] = item.published_ms
         fresh = []
         for story in stories:
-            published_ms = now_ms if story.published_ms is None else min(story.published_ms, now_ms)
+            published_ms = past_date(story.published_ms, now_ms)
+            if published_ms is None:
+                continue
             title = _comparable(story.title)
             twice = title in published_by_title and abs(published_by_title[title] - published_ms) <= SAME_STORY_MS
             if story.id in ids or twice or published_ms < now_ms - HORIZON_MS:

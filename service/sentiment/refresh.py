@@ -3,11 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Final, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from service.clock import HOUR_MS, MINUTE_MS, Clock
+from service.feeds.dates import past_date
 from service.sentiment.aggregation import (
     HORIZON_MS,
     Conclusions,
@@ -193,7 +196,16 @@ class SentimentRefresh:
             before = self._feeds.get(feed, FeedState())
             self._feeds[feed] = FeedState(before.answered_ms, described(outcome.upstream_status))
         else:
-            self._feeds[feed] = FeedState(self._clock.now_ms())
+            now_ms, unread, undated = self._clock.now_ms(), 0, 0
+            if isinstance(outcome, Stories):
+                unread = outcome.lost
+                undated = sum(past_date(story.published_ms, now_ms) is None for story in outcome.stories)
+            self._feeds[feed] = FeedState(now_ms, None, unread, undated)
+
+    def _missing(self) -> str:
+        """A sentence that names the news feeds that fail; empty if none does."""
+        failing = [feed.source for feed in self._sources.feeds if self._feeds.get(feed.source, FeedState()).failure]
+        return f" Failing feeds: {', '.join(failing)}." if failing else ""
 
     async def _take(self, view: _View, by_source: Mapping[str, Stories]) -> None:
         """Keep what is new; scored in a thread, for a feed of strange coins takes tens of milliseconds."""
@@ -217,6 +229,11 @@ class SentimentRefresh:
         fear_greed = None if index is None else index.value
         coins, categories = await asyncio.to_thread(conclude, items, view.tape, view.categories, fear_greed, now_ms)
         market = conclude_market(items, view.tape, fear_greed, now_ms)
+        note = self._missing()
+        if note:
+            coins = {symbol: replace(mood, summary=mood.summary + note) for symbol, mood in coins.items()}
+            categories = {name: replace(mood, summary=mood.summary + note) for name, mood in categories.items()}
+            market = replace(market, summary=market.summary + note)
         newest_ms = max((item.published_ms for item in items), default=None)
         feeds = dict(self._feeds)
         conclusions = Conclusions(newest_ms, self._news_ms, index, view.read_with, coins, categories, market, feeds)
@@ -232,7 +249,9 @@ class SentimentRefresh:
 
 
 def described(status: int | None) -> str:
-    """Why a feed failed: its HTTP status; null means that no answer could be read."""
+    """Why a feed failed: its HTTP status; null means that there was no answer."""
+    if status == HTTPStatus.OK:
+        return "The answer is not in the expected format."
     return "No answer." if status is None else f"HTTP status {status}."
 
 

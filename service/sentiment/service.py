@@ -124,7 +124,7 @@ class SentimentService:
         return 0 if self._kept.value is None else len(self._kept.value.categories)
 
     def readiness(self) -> Mapping[str, object]:
-        """State of the package: coins with a mood, age of the news in seconds, whether it is failing.
+        """State of the package: coins with a mood, age of the news in seconds, whether it is failing, each feed.
 
         `ready` once something was concluded, or tried in vain.
         """
@@ -136,6 +136,7 @@ class SentimentService:
             "news_age_seconds": None if news_ms is None else max(0, self._clock.now_ms() - news_ms) // SECOND_MS,
             "fear_greed": None if value is None or value.index is None else value.index.value,
             "failing": self._kept.failure is not None,
+            "feeds": {} if value is None else {name: feed.detail for name, feed in value.feeds.items()},
         }
 
     def _show(self, kept: DocumentState[Conclusions]) -> None:

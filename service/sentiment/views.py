@@ -221,4 +221,4 @@ def _check(name: str, state: DocumentState[Conclusions]) -> FeedCheck:
         failure = described(state.failure.status)
     if known.answered_ms is None:
         return FeedCheck(name, ok=False, detail=failure or "Not asked yet.", as_of=None)
-    return FeedCheck(name, ok=failure is None, detail=failure or "Answered.", as_of=iso(known.answered_ms))
+    return FeedCheck(name, ok=failure is None, detail=failure or known.detail, as_of=iso(known.answered_ms))

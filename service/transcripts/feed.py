@@ -9,21 +9,16 @@ from collections.abc import Iterator
 from hashlib import sha256
 from heapq import nlargest
 from typing import Final
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
-from defusedxml.ElementTree import DefusedXMLParser
 from msgspec import Struct
 
-from service.clock import parse_iso
+from service.feeds.dates import parse_feed_date
+from service.feeds.entries import FeedEntry, read_entries
 from service.transcripts.cleaning import plain
-from service.upstream.responses import parse_http_date
 
 LARGEST: Final = 8 * 1024 * 1024
 MOST_MARKUP: Final = 400_000
 """Tags of a whole feed: those of two thousand episodes with long notes are half as many."""
-
-LONGEST_TAG: Final = 128 * 1024
-"""Bytes of a tag with its attributes, or of a comment: the parser takes it in one piece, and blocks meanwhile."""
 
 MOST_ITEMS: Final = 2_000
 """Of more the newest are read."""
@@ -37,21 +32,16 @@ LONGEST_TRANSCRIPT_URL: Final = 2_000
 CAPTIONS: Final = "video/x-youtube"
 """The type of a link that is a video's page: its captions are asked for."""
 
-_CHUNK: Final = 65_536
 _UNIQUE: Final = 16
 _LONGEST_WORDS: Final = 10_000
-_LONGEST_DATE: Final = 64
-_PODCAST: Final = (
-    "https://podcastindex.org/namespace/1.0",
-    "https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md",
-)
-_ATOM: Final = "{http://www.w3.org/2005/Atom}"
-_VIDEO: Final = "{http://www.youtube.com/xml/schemas/2015}videoId"
-_HOLDERS: Final = frozenset({"rss", "channel", "item", f"{_ATOM}feed", f"{_ATOM}entry"})
-_LEAVES: Final = frozenset(
-    {"title", "link", "guid", "pubDate", "enclosure", f"{_ATOM}title", f"{_ATOM}published", _VIDEO}
-    | {f"{{{name}}}transcript" for name in _PODCAST}
-)
+_TRANSCRIPT: Final = "podcast:transcript"
+_VIDEO: Final = "yt:videoId"
+_ELEMENTS: Final = frozenset({"title", "link", "guid", "pubDate", "enclosure", "published", _TRANSCRIPT, _VIDEO})
+_NAMESPACES: Final = {
+    "https://podcastindex.org/namespace/1.0": "podcast",
+    "https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": "podcast",
+    "http://www.youtube.com/xml/schemas/2015": "yt",
+}
 _VIDEO_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"(?<=\.(?:mp3|m4a|m4b|m4v|mp4|aac|ogg|wav))\?.*", re.IGNORECASE)
@@ -59,10 +49,6 @@ _COUNTED: Final = re.compile(r"(?<=\.(?:mp3|m4a|m4b|m4v|mp4|aac|ogg|wav))\?.*", 
 
 _BEST_FIRST: Final = ("application/json", "text/vtt", "application/x-subrip", "application/srt", "text/html")
 """By how surely a format tells who speaks, and when."""
-
-
-class FeedDecodeError(ValueError):
-    """What was read is no feed, or one made to hurt."""
 
 
 class Link(Struct, frozen=True):
@@ -80,7 +66,7 @@ class FeedItem(Struct, frozen=True):
         enclosure: A digest of the file that is listened to; null where there is none.
         title: Visible characters; may be empty.
         url: Where to hear it; null where the item does not say.
-        published_ms: Null where it has no date that can be read.
+        published_ms: Null where it has no certain date.
         links: Its transcripts, the best first.
     """
 
@@ -92,10 +78,15 @@ class FeedItem(Struct, frozen=True):
     links: tuple[Link, ...]
 
 
-def read_feed(body: bytes, source: str, language: str | None = None) -> list[FeedItem]:
-    """Read the episodes that have transcripts.
+class FeedContents(Struct, frozen=True):
+    """The episodes of a feed that have transcripts, and how many of its items could not be read."""
 
-    The largest of feeds takes some hundred milliseconds, in small pieces: in a thread of its own it blocks nothing.
+    items: list[FeedItem]
+    lost: int
+
+
+def read_feed(body: bytes, source: str, language: str | None = None) -> FeedContents:
+    """Read the episodes that have transcripts. The largest feeds take seconds: call it in a thread.
 
     Args:
         body: The feed, in any encoding that it declares and Python knows.
@@ -103,77 +94,22 @@ def read_feed(body: bytes, source: str, language: str | None = None) -> list[Fee
         language: Transcripts in this one are preferred.
 
     Raises:
-        FeedDecodeError: If it is not RSS or Atom, declares entities or a document type, or has more markup than any
-            feed.
+        FeedError: If it is not RSS or Atom, defines entities, or has more markup than any feed.
     """
-    root = _parse(body)
-    if root.tag == f"{_ATOM}feed":
-        return [_video(entry, source) for entry in root.findall(f"{_ATOM}entry")[:MOST_ITEMS] if _video_id(entry)]
-    channel = root.find("channel")
-    if root.tag != "rss" or channel is None:
-        raise FeedDecodeError("neither RSS nor Atom")
-    listed = channel.findall("item")
+    feed = read_entries(body, _ELEMENTS, MOST_MARKUP, _NAMESPACES)
+    if feed.root == "feed":
+        videos = [_video(entry, source) for entry in feed.entries[:MOST_ITEMS] if _video_id(entry)]
+        return FeedContents(videos, feed.lost)
+    listed = feed.entries
     if len(listed) > MOST_ITEMS:
-        listed = nlargest(MOST_ITEMS, listed, key=lambda item: _date(_said(item, "pubDate")) or 0)
-    items = (_episode(item, source, language) for item in listed)
-    return [item for item in items if item.links]
+        listed = nlargest(MOST_ITEMS, listed, key=lambda entry: parse_feed_date(entry.text("pubDate")) or 0)
+    episodes = (_episode(entry, source, language) for entry in listed)
+    return FeedContents([episode for episode in episodes if episode.links], feed.lost)
 
 
-def _parse(body: bytes) -> Element:
-    if body.count(b"<") > MOST_MARKUP:
-        raise FeedDecodeError("too much markup")
-    parser = DefusedXMLParser(target=_Parts(), forbid_dtd=True)
-    try:
-        _feed(parser, body)
-        root: Element | None = parser.close()
-    except (ParseError, LookupError, ValueError) as error:
-        raise FeedDecodeError("not XML") from error
-    if root is None:
-        raise FeedDecodeError("neither RSS nor Atom")
-    return root
-
-
-def _feed(parser: DefusedXMLParser, body: bytes) -> None:
-    """Piece by piece: the parser holds the interpreter while it is fed, and in between lets others run."""
-    for at in range(0, len(body), _CHUNK):
-        parser.feed(body[at : at + _CHUNK])
-        if at - parser.parser.CurrentByteIndex > LONGEST_TAG:
-            raise ParseError("a tag that does not end")
-
-
-class _Parts(TreeBuilder):
-    """Builds the elements that are read, and the words in them: whatever else there is, however deep, is not kept."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._passed_over = 0
-        self._in_leaf = False
-
-    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
-        if self._passed_over or self._in_leaf or tag not in _HOLDERS | _LEAVES:
-            self._passed_over += 1
-            return _NOTHING
-        self._in_leaf = tag in _LEAVES
-        return super().start(tag, attrs)
-
-    def end(self, tag: str, /) -> Element:
-        if self._passed_over:
-            self._passed_over -= 1
-            return _NOTHING
-        self._in_leaf = False
-        return super().end(tag)
-
-    def data(self, data: str, /) -> None:
-        if self._in_leaf:
-            super().data(data)
-
-
-_NOTHING: Final = Element("")
-
-
-def _episode(item: Element, source: str, language: str | None) -> FeedItem:
-    enclosure = item.find("enclosure")
-    heard = "" if enclosure is None else enclosure.get("url", "").strip()
+def _episode(item: FeedEntry, source: str, language: str | None) -> FeedItem:
+    enclosures = item.elements.get("enclosure")
+    heard = enclosures[0].attributes.get("url", "").strip() if enclosures else ""
     page = _said(item, "link")
     title = plain(_said(item, "title"))[:LONGEST_TITLE].strip()
     return FeedItem(
@@ -181,36 +117,36 @@ def _episode(item: Element, source: str, language: str | None) -> FeedItem:
         enclosure=_file(heard) if heard else None,
         title=title,
         url=next((link for link in (page, heard) if _is_link(link)), None),
-        published_ms=_date(_said(item, "pubDate")),
+        published_ms=parse_feed_date(_said(item, "pubDate")),
         links=tuple(_links(item, language)),
     )
 
 
-def _links(item: Element, language: str | None) -> Iterator[Link]:
+def _links(item: FeedEntry, language: str | None) -> Iterator[Link]:
     found = []
-    for name in _PODCAST:
-        for tag in item.findall(f"{{{name}}}transcript"):
-            kind, url = tag.get("type", "").partition(";")[0].strip().lower(), tag.get("url", "").strip()
-            rank = _BEST_FIRST.index(kind) if kind in _BEST_FIRST else len(_BEST_FIRST)
-            if len(url) <= LONGEST_TRANSCRIPT_URL and _LINK.match(url):
-                found.append((_is_foreign(tag.get("language", ""), language), rank, Link(url, kind or None)))
+    for tag in item.elements.get(_TRANSCRIPT, ()):
+        said = tag.attributes
+        kind, url = said.get("type", "").partition(";")[0].strip().lower(), said.get("url", "").strip()
+        rank = _BEST_FIRST.index(kind) if kind in _BEST_FIRST else len(_BEST_FIRST)
+        if len(url) <= LONGEST_TRANSCRIPT_URL and _LINK.match(url):
+            found.append((_is_foreign(said.get("language", ""), language), rank, Link(url, kind or None)))
     found.sort(key=lambda ranked: ranked[:2])
     return (link for _, _, link in found[:MOST_LINKS])
 
 
-def _video(entry: Element, source: str) -> FeedItem:
+def _video(entry: FeedEntry, source: str) -> FeedItem:
     page = f"https://www.youtube.com/watch?v={_video_id(entry)}"
     return FeedItem(
         key=_identify(page, source),
         enclosure=_digest(page),
-        title=plain(_said(entry, f"{_ATOM}title"))[:LONGEST_TITLE].strip(),
+        title=plain(_said(entry, "title"))[:LONGEST_TITLE].strip(),
         url=page,
-        published_ms=_date(_said(entry, f"{_ATOM}published")),
+        published_ms=parse_feed_date(_said(entry, "published")),
         links=(Link(page, CAPTIONS),),
     )
 
 
-def _video_id(entry: Element) -> str:
+def _video_id(entry: FeedEntry) -> str:
     said = _said(entry, _VIDEO)
     return said if _VIDEO_ID.match(said) else ""
 
@@ -243,13 +179,5 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
 
 
-def _said(item: Element, tag: str) -> str:
-    found = item.find(tag)
-    return "" if found is None else (found.text or "")[:_LONGEST_WORDS].strip()
-
-
-def _date(text: str) -> int | None:
-    try:
-        return parse_iso(text[:_LONGEST_DATE])
-    except ValueError:
-        return parse_http_date(text[:_LONGEST_DATE])
+def _said(item: FeedEntry, name: str) -> str:
+    return item.text(name)[:_LONGEST_WORDS]

@@ -4,7 +4,8 @@ import asyncio
 
 from msgspec import Struct
 
-from service.transcripts.feed import CAPTIONS, LARGEST, FeedDecodeError, FeedItem, Link, read_feed
+from service.feeds.entries import FeedError
+from service.transcripts.feed import CAPTIONS, LARGEST, FeedItem, Link, read_feed
 from service.transcripts.formats.decoder import decode
 from service.transcripts.segment import Segment
 from service.transcripts.sources import FeedSource
@@ -19,11 +20,12 @@ _TRANSCRIPTS = "application/json, text/vtt, application/x-subrip, text/html, tex
 
 
 class Channel(Struct, frozen=True):
-    """What a feed answered: its episodes with transcripts, none where it has not changed."""
+    """What a feed answered: its episodes with transcripts, null where it has not changed; items that are unreadable."""
 
-    items: list[FeedItem]
+    items: list[FeedItem] | None
     validators: Validators
     observed_ms: int
+    lost: int = 0
 
 
 class FeedReader:
@@ -52,13 +54,13 @@ class FeedReader:
         obey_robots = self._captions is None or not source.url.startswith(HOST)
         visit = await self._fetcher.get(source.url, LARGEST, accept=_FEEDS, known=known, obey_robots=obey_robots)
         if visit.body is None:
-            return Channel([], known, visit.date_ms)
+            return Channel(None, known, visit.date_ms)
         try:
-            items = await asyncio.to_thread(read_feed, visit.body, source.id, source.language)
-        except FeedDecodeError as error:
+            feed = await asyncio.to_thread(read_feed, visit.body, source.id, source.language)
+        except FeedError as error:
             raise UpstreamError(source.id, 200, str(error).encode()) from error
-        readable = [item for item in items if self._captions or item.links[0].type != CAPTIONS]
-        return Channel(readable, visit.validators, visit.date_ms)
+        readable = [item for item in feed.items if self._captions or item.links[0].type != CAPTIONS]
+        return Channel(readable, visit.validators, visit.date_ms, feed.lost)
 
     async def transcript(self, link: Link, language: str | None) -> list[Segment]:
         """Read a transcript.

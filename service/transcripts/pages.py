@@ -92,13 +92,17 @@ class Page(Struct, frozen=True):
 
 
 class Stand(Struct, frozen=True):
-    """State of a feed: how many of its episodes were read and are shown, and when the newest known was published."""
+    """State of a feed: how many of its episodes were read and are shown, and when the newest known was published.
+
+    `lost` says how many items of its newest answer were left out, null if none.
+    """
 
     status: SourceStatus
     answered_ms: int | None
     failure: FetchFailure | None
     episodes: int
     newest_ms: int | None
+    lost: str | None = None
 
 
 class TranscriptPages:
@@ -140,6 +144,7 @@ class TranscriptPages:
                 failure=None if status == "ok" else FetchFailure(asked_ms, failed_status, failed_body),
                 episodes=episodes,
                 newest_ms=newest_ms,
+                lost=(failed_body or None) if status == "ok" else None,
             )
             for source, status, answered_ms, asked_ms, failed_status, failed_body, episodes, newest_ms in rows
         }

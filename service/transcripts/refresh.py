@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from service import __version__
 from service.clock import MINUTE_MS, Clock
+from service.feeds.dates import past_date
 from service.sentiment.matcher import Known
 from service.sentiment.scoring import lexicon_scorer
 from service.storage.documents import FetchFailure
@@ -134,7 +135,7 @@ class TranscriptRefresh:
             return False
         for source, answer in zip(due, answers, strict=True):
             state = self._judge(source, answer)
-            items = answer.items if isinstance(answer, Channel) else ()
+            items = (answer.items or ()) if isinstance(answer, Channel) else ()
             await self._store.note(origin, state, items, self._clock.now_ms())
             self._states[source.id] = state
             self._unread.add(source.id)
@@ -153,7 +154,10 @@ class TranscriptRefresh:
     def _judge(self, source: FeedSource, answer: Channel | UpstreamError) -> SourceState:
         now_ms, before = self._clock.now_ms(), self._states.get(source.id)
         if isinstance(answer, Channel):
-            return SourceState(source.id, source.url, "ok", answer.validators, now_ms, answer.observed_ms, None)
+            lost = None if before is None else before.lost  # of the last version, where it has not changed
+            if answer.items is not None:
+                lost = _lost(answer, now_ms)
+            return SourceState(source.id, source.url, "ok", answer.validators, now_ms, answer.observed_ms, None, lost)
         status: Literal["blocked", "failing"] = "blocked" if isinstance(answer, BlockedError) else "failing"
         if before is None or before.status != status:
             _log.warning("a feed is %s", status, extra={"source": source.id, "why": answer.body[:_LONGEST_WHY]})
@@ -228,6 +232,13 @@ class TranscriptRefresh:
         if self._tagging is None or self._tagging[0] != tagged_with:
             self._tagging = (tagged_with, await asyncio.to_thread(Tagger, known, categories))
         return self._tagging
+
+
+def _lost(channel: Channel, now_ms: int) -> str | None:
+    """What of an answer is left out, in words; null if nothing is."""
+    undated = sum(past_date(item.published_ms, now_ms) is None for item in channel.items or ())
+    counts = ((channel.lost, "unreadable"), (undated, "without a usable date"))
+    return ", ".join(f"{count} {what}" for count, what in counts if count) or None
 
 
 def _passages(digest: str, sentences: Sequence[Sentence], tagger: Tagger) -> list[Said]:

@@ -124,7 +124,10 @@ class TranscriptService:
         self._stands = await self._pages.stands()
 
     def readiness(self) -> Mapping[str, object]:
-        """How each source stood when `look` last looked: status, age of its last answer in seconds, episodes."""
+        """How each source stood when `look` last looked.
+
+        Status, age of its last answer in seconds, episodes, and items of that answer that were left out.
+        """
         now_ms = self._clock.now_ms()
         return {source.id: _stood(self._stands.get(source.id, _WAITING), now_ms) for source in self._sources}
 
@@ -141,7 +144,7 @@ _WAITING: Final = Stand("waiting", None, None, 0, None)
 
 def _stood(stand: Stand, now_ms: int) -> Mapping[str, object]:
     age_s = None if stand.answered_ms is None else max(0, now_ms - stand.answered_ms) // SECOND_MS
-    return {"status": stand.status, "age_seconds": age_s, "episodes": stand.episodes}
+    return {"status": stand.status, "age_seconds": age_s, "episodes": stand.episodes, "left_out": stand.lost}
 
 
 def _find_source(asked: str, known: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from service.clock import DAY_MS, MINUTE_MS
+from service.feeds.dates import past_date
 from service.storage.database import Database
 from service.storage.documents import FetchFailure
 from service.storage.engine import Connection
@@ -109,7 +110,10 @@ _sentences: Final = msgspec.json.Decoder(list[Sentence])
 
 
 class SourceState(Struct, frozen=True):
-    """A feed as it was last asked; see the migration. `failure` is there where that failed."""
+    """A feed as it was last asked; see the migration.
+
+    `failure` is there where that failed; `lost` says how many items of the newest answer were left out, null if none.
+    """
 
     source: str
     feed: str
@@ -118,6 +122,7 @@ class SourceState(Struct, frozen=True):
     asked_ms: int
     answered_ms: int | None
     failure: FetchFailure | None
+    lost: str | None = None
 
 
 class Episode(Struct, frozen=True):
@@ -197,8 +202,8 @@ class TranscriptStore:
     async def note(self, origin: str, state: SourceState, items: Sequence[FeedItem] = (), now_ms: int = 0) -> None:
         """Keep how a feed answered, and the episodes in it that are not known yet, all at once.
 
-        An episode that another feed has had before, by its guid or its file, is shown by that one. No episode is dated
-        after now; one without a date is new.
+        An episode that another feed has had before, by its guid or its file, is shown by that one. Episodes without a
+        certain date, or dated in the future, are left out.
 
         Args:
             origin: The history that was asked.
@@ -206,15 +211,15 @@ class TranscriptStore:
             items: What was in it, if it answered.
             now_ms: Episodes published more than 90 days before are left out.
         """
-        failure = state.failure or FetchFailure(0, None, "")
+        failure = state.failure or FetchFailure(0, None, state.lost or "")
         values = (origin, state.source, state.feed, state.status, *msgspec.structs.astuple(state.validators))
         times = (state.asked_ms, state.answered_ms, failure.status, failure.body)
 
         def work(connection: Connection) -> None:
             connection.execute(_NOTE, (*values, *times))
             for item in items:
-                published_ms = now_ms if item.published_ms is None else min(item.published_ms, now_ms)
-                if published_ms >= now_ms - NEW_MS:
+                published_ms = past_date(item.published_ms, now_ms)
+                if published_ms is not None and published_ms >= now_ms - NEW_MS:
                     _discover(connection, origin, state, item, published_ms)
 
         await self._database.write(work)
@@ -305,6 +310,7 @@ def _state(row: tuple[object, ...]) -> SourceState:
             "asked_ms": asked_ms,
             "answered_ms": answered_ms,
             "failure": {"at_ms": asked_ms, "status": failed_status, "body": failed_body} if failed else None,
+            "lost": None if failed else failed_body or None,
         },
         SourceState,
     )

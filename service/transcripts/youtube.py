@@ -6,12 +6,14 @@ to say that they are read all the same, at the pace of every other host.
 """
 
 import asyncio
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta, Struct
 
+from service.feeds.lenient import decode_rows
 from service.transcripts.cleaning import plain
 from service.transcripts.segment import LATEST_MS, MOST_SEGMENTS, Segment, UnreadableError
 from service.upstream.feed_fetcher import FeedFetcher
@@ -34,7 +36,7 @@ class _Track(Struct, frozen=True, rename="camel"):
 
 
 class _Tracks(Struct, frozen=True, rename="camel"):
-    caption_tracks: tuple[_Track, ...] = ()
+    caption_tracks: tuple[msgspec.Raw, ...] = ()
 
 
 class _Captions(Struct, frozen=True, rename="camel"):
@@ -58,11 +60,14 @@ class _Event(Struct, frozen=True, rename="camel"):
 
 
 class _Shown(Struct, frozen=True):
-    events: tuple[_Event, ...]
+    events: tuple[msgspec.Raw, ...]
 
 
+_log: Final = logging.getLogger("verdict.transcripts")
 _player: Final = msgspec.json.Decoder(_Player)
 _shown: Final = msgspec.json.Decoder(_Shown)
+_track: Final = msgspec.json.Decoder(_Track)
+_event: Final = msgspec.json.Decoder(_Event)
 
 
 class Captions:
@@ -89,8 +94,8 @@ class Captions:
         asked = {"context": {"client": _CLIENT}, "videoId": page.rpartition("=")[2]}
         response = await self._fetcher.post_json(_PLAYER, asked, LARGEST)
         try:
-            tracks = _player.decode(response.body or b"").captions.player_captions_tracklist_renderer.caption_tracks
-            url = _choose(tracks, language or _ENGLISH)
+            listed = _player.decode(response.body or b"").captions.player_captions_tracklist_renderer.caption_tracks
+            url = _choose(decode_rows(listed, _track)[0], language or _ENGLISH)
             shown = await self._fetcher.get(f"{url}&fmt=json3", LARGEST, obey_robots=False)
             return await asyncio.to_thread(_read, shown.body or b"")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -111,7 +116,12 @@ def _choose(tracks: Sequence[_Track], language: str) -> str:
 
 def _read(body: bytes) -> list[Segment]:
     """In a thread: captions of many hours take a tenth of a second."""
-    return list(_segments(_shown.decode(body).events))[:MOST_SEGMENTS]
+    events, lost = decode_rows(_shown.decode(body).events, _event)
+    if lost and not events:
+        raise UnreadableError("captions in a form that is not known")
+    if lost:
+        _log.info("lines of captions are unreadable", extra={"lost": lost, "read": len(events)})
+    return list(_segments(events))[:MOST_SEGMENTS]
 
 
 def _segments(events: Sequence[_Event]) -> Iterator[Segment]:

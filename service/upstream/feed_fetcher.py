@@ -20,8 +20,9 @@ from yarl import URL
 
 from service import __version__
 from service.clock import Clock
+from service.feeds.dates import parse_http_date
 from service.upstream.failures import Stage, UpstreamError, reason_of
-from service.upstream.responses import BodyError, asked_pause, parse_http_date, read_body, read_start
+from service.upstream.responses import BodyError, asked_pause, read_body, read_start
 from service.upstream.robots import EVERYTHING, LARGEST, PRODUCT, Robots, read_robots
 from service.upstream.ssrf_guard import open_public
 

@@ -1,27 +1,14 @@
 """HTTP responses: dates, `Retry-After`, and bodies read within a size limit."""
 
 import zlib
-from email.utils import formatdate, mktime_tz, parsedate_tz
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
 
 import aiohttp
 
-from service.clock import LATEST_MS, SECOND_MS, Clock
-
-
-def parse_http_date(text: str) -> int | None:
-    """Read a `Date` or `Retry-After` date.
-
-    Returns:
-        Epoch milliseconds UTC, or null where it is not a date between 1970 and 9999.
-    """
-    try:
-        parts = parsedate_tz(text)
-        at_ms = mktime_tz(parts) * SECOND_MS if parts else -1
-    except (ValueError, OverflowError):
-        return None
-    return at_ms if 0 <= at_ms <= LATEST_MS else None
+from service.clock import SECOND_MS, Clock
+from service.feeds.dates import parse_http_date
 
 
 def http_date(at_ms: int) -> str:

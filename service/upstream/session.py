@@ -16,10 +16,11 @@ from yarl import URL
 
 from service import __version__
 from service.clock import Clock
+from service.feeds.dates import parse_http_date
 from service.upstream.budget import Breaker, RetryBudget, WeightBudget
 from service.upstream.failures import Outage, Stage, UpstreamError, entrust, reason_of
 from service.upstream.redirects import PERMANENT, STATUSES, RedirectRefusedError, Redirects
-from service.upstream.responses import BodyError, asked_pause, parse_http_date, read_body, read_start
+from service.upstream.responses import BodyError, asked_pause, read_body, read_start
 from service.upstream.ssrf_guard import open_public
 
 T = TypeVar("T")

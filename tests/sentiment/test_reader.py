@@ -1,6 +1,9 @@
 """Which stories are new, what they say, whom they are about."""
 
-from service.clock import DAY_MS, HOUR_MS
+import pytest
+
+from service.clock import DAY_MS, HOUR_MS, LATEST_MS
+from service.feeds.dates import AHEAD_MS
 from service.sentiment.aggregation import HORIZON_MS, ScoredItem
 from service.sentiment.reader import Reader, known_as
 from service.sentiment.sources.rss import Story
@@ -30,9 +33,13 @@ def test_a_name_is_not_praise() -> None:
     assert read(story("Optimism Foundation moves"))[0].score == read(story("Solana Foundation moves"))[0].score
 
 
-def test_an_item_without_a_date_or_from_the_future_was_published_now() -> None:
-    found = read(story("a coin", None), story("another coin", NOW_MS + DAY_MS))
-    assert [each.published_ms for each in found] == [NOW_MS, NOW_MS]
+@pytest.mark.parametrize("at_ms", [None, NOW_MS + AHEAD_MS + 1, NOW_MS + HOUR_MS, NOW_MS + DAY_MS, LATEST_MS])
+def test_an_item_without_a_date_or_from_the_future_does_not_count(at_ms: int | None) -> None:
+    assert [each.title for each in read(story("a coin", at_ms), story("another coin"))] == ["another coin"]
+
+
+def test_an_item_of_a_publisher_whose_clock_is_minutes_ahead_is_dated_now() -> None:
+    assert read(story("a coin", NOW_MS + AHEAD_MS))[0].published_ms == NOW_MS
 
 
 def test_what_is_too_old_to_enter_anything_is_left_out() -> None:

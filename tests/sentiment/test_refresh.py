@@ -170,7 +170,7 @@ async def test_news_older_than_two_days_enter_nothing(room: Room) -> None:
     assert mood.observed_ms == room.clock.now_ms()
     assert mood.summary == (
         "Neutral: crowd and price do not disagree (no news in 7 days, price +1.0 % in 24 h, price +1.0 % in 7 days, "
-        "funding +0.0 % a year, volume 1.0 times the usual)."
+        "funding +0.0 % a year, volume 1.0 times the usual). Failing feeds: coindesk, cointelegraph."
     )
 
 

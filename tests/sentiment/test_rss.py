@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.sentiment.sources.rss import LONGEST_TITLE, MOST_ITEMS, RssDecodeError, RssDecoder, Story, plain
+from service.feeds.entries import FeedError
+from service.sentiment.sources.rss import LONGEST_TITLE, MOST_ITEMS, RssDecoder, Story, plain
 
 DECODER = RssDecoder("coindesk")
 NOON_MS = 1_753_444_800_000
@@ -23,7 +24,7 @@ def feed(*items: str, head: str = '<?xml version="1.0" encoding="utf-8"?>') -> s
 
 
 def read(*items: str) -> tuple[Story, ...]:
-    return DECODER.decode(feed(*items).encode())
+    return DECODER.decode(feed(*items).encode()).stories
 
 
 def test_an_item_has_a_title_a_link_and_a_date() -> None:
@@ -37,7 +38,6 @@ def test_an_item_has_a_title_a_link_and_a_date() -> None:
         "Fri, 25 Jul 2025 12:00:00 GMT",
         "Fri, 25 Jul 2025 08:00:00 EDT",
         "25 Jul 2025 14:00:00 +0200",
-        "Fri, 25 Jul 2025 12:00:00",
         "2025-07-25T12:00:00Z",
         "2025-07-25T14:00:00.000+02:00",
     ],
@@ -46,7 +46,7 @@ def test_dates_are_read_as_publishers_write_them(date: str) -> None:
     assert read(item(date=date))[0].published_ms == NOON_MS
 
 
-@pytest.mark.parametrize("date", ["", "yesterday", "1 Jan 1901 00:00:00 GMT", "\u0662"])
+@pytest.mark.parametrize("date", ["", "yesterday", "Fri, 25 Jul 2025 12:00:00", "1 Jan 1901 00:00:00 GMT", "\u0662"])
 def test_what_is_no_date_is_none(date: str) -> None:
     assert read(item(date=date))[0].published_ms is None
 
@@ -94,8 +94,8 @@ def test_an_item_that_stands_twice_is_one() -> None:
 def test_a_guid_that_may_be_the_same_in_another_feed_on_purpose_is_the_same_item() -> None:
     shared, own = item(guid="https://news.example/2025/a"), item(guid="17")
     other = RssDecoder("cointelegraph")
-    assert other.decode(feed(shared).encode()) == read(shared)
-    assert other.decode(feed(own).encode())[0].id != read(own)[0].id
+    assert other.decode(feed(shared).encode()).stories == read(shared)
+    assert other.decode(feed(own).encode()).stories[0].id != read(own)[0].id
 
 
 def test_without_a_guid_the_link_and_then_the_title_name_an_item() -> None:
@@ -114,7 +114,7 @@ def test_a_feed_may_be_empty() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1252"])
 def test_a_feed_is_read_in_the_encoding_it_declares(encoding: str) -> None:
     head = f'<?xml version="1.0" encoding="{encoding}"?>'
-    (story,) = DECODER.decode(feed(item("caf\u00e9 coin"), head=head).encode(encoding))
+    (story,) = DECODER.decode(feed(item("caf\u00e9 coin"), head=head).encode(encoding)).stories
     assert story.title == "caf\u00e9 coin"
 
 
@@ -137,8 +137,6 @@ THIEF = (
         b"{}",
         b"<rss></rss>",
         b"<rss><channel>",
-        b'<?xml version="1.0" encoding="klingon"?><rss><channel/></rss>',
-        b'<?xml version="1.0" encoding="gb2312"?><rss><channel/></rss>',
         b"<feed><channel/></feed>",
         b"\xff\xfe<",
         BOMB.encode(),
@@ -147,14 +145,14 @@ THIEF = (
     ],
 )
 def test_what_is_no_feed_or_defines_entities_is_refused(body: bytes) -> None:
-    with pytest.raises(RssDecodeError):
+    with pytest.raises(FeedError):
         DECODER.decode(body)
 
 
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_any_bytes_are_read_or_refused(body: bytes) -> None:
-    with suppress(RssDecodeError):
-        assert isinstance(DECODER.decode(body), tuple)
+    with suppress(FeedError):
+        assert isinstance(DECODER.decode(body).stories, tuple)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=80)
@@ -166,8 +164,8 @@ def test_any_title_comes_back_plain_and_its_date_whole(title: str, at_s: int) ->
     try:
         (story,) = DECODER.decode(
             feed(f"<item><title><![CDATA[{title}]]></title><pubDate>{date}</pubDate></item>").encode()
-        )
-    except RssDecodeError:
+        ).stories
+    except FeedError:
         assert not plain(title) or "]]>" in title
     else:
         assert story.published_ms == at_s * 1000
@@ -181,8 +179,8 @@ def test_plain_text_has_no_control_characters_left(text: str) -> None:
 
 def test_more_markup_than_any_feed_has_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(read(*(item(f"Story {number}", guid=f"{number}") for number in range(5_000)))) == 500
-    monkeypatch.setattr("service.sentiment.sources.rss.fromstring", None)
-    with pytest.raises(RssDecodeError):
+    monkeypatch.setattr("service.feeds.entries.decode_text", None)
+    with pytest.raises(FeedError):
         read(item("<b>" * 60_000 + "</b>" * 60_000))
 
 
@@ -191,6 +189,6 @@ def test_what_is_made_to_hurt_is_read_in_linear_time() -> None:
     many = 1_000_000
     for title in ("&lt;!--" * (many // 2), "&lt;a" * many, "&amp;amp;" * (many // 3), "&lt;" * many):
         assert len(read(item(title))) <= 1
-    with suppress(RssDecodeError):
+    with suppress(FeedError):
         read("<a>" * (many // 4) + "</a>" * (many // 4))
     assert len(read(item(date="1" * many, link="https://" + "a" * many, guid="b" * many))) == 1

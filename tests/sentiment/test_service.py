@@ -22,6 +22,7 @@ def test_before_anything_nothing_is_known(room: Room) -> None:
         "news_age_seconds": None,
         "fear_greed": None,
         "failing": False,
+        "feeds": {},
     }
 
 

@@ -1,5 +1,6 @@
 """`coin/sentiment` and the views of `sentiment` that are computed from the newest conclusions."""
 
+from email.utils import formatdate
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from service.upstream.failures import UpstreamError
 from service.wire.queries import SentimentQuery
 from tests.fakes.clock import START_MS
 from tests.sentiment.press import Room
-from tests.upstream.faults import answer
+from tests.upstream.faults import Fault, answer
 
 ITEM = ["id", "entity_id", "stance", "score", "mentions", "summary", "type", "created_at", "slope_24h", "newest_at"]
 
@@ -196,6 +197,68 @@ async def test_a_feed_that_fails_is_named_with_its_status_and_its_last_answer(
     checks = view(views, action="health")["checks"]
     assert [check["ok"] for check in checks] == [False, False, True]
     assert checks[0]["detail"] == "HTTP status 502."
+
+
+BAD_ITEMS = (
+    "<item><title></title></item>",
+    "<item><title>Solana soars</title></item>",
+    "<item><title>Solana rises</title><pubDate>Thu, 01 Jan 2099 00:00:00 GMT</pubDate></item>",
+    "<item><title>Solana gains</title><pubDate>Fri, 25 Jul 2025 10:00:00 IST</pubDate></item>",
+    "<item><title>Solana cut",
+)
+
+
+async def test_items_that_do_not_count_are_counted_by_reason(room: Room, views: SentimentViews) -> None:
+    good = (
+        f"<item><title>Bitcoin soars</title><pubDate>{formatdate(START_MS / 1000 - 60, usegmt=True)}</pubDate></item>"
+    )
+    body = f"\n<?xml version='1.0'?><rss><channel>{good}{''.join(BAD_ITEMS)}".encode()
+    room.press.faults["coindesk"].next = answer(200, body)
+    await room.refresh.round()
+    said = view(views, action="health")
+    assert said["ok"] is True
+    detail = "Answered; items left out: 2 unreadable, 3 without a usable date."
+    assert said["checks"][0]["detail"] == detail
+    assert room.desk.readiness()["feeds"] == {
+        "coindesk": detail, "cointelegraph": "Answered.", "alternative": "Answered."
+    }  # fmt: skip
+    assert view(views, action="market")["data"][0]["mentions"] == 1
+    assert view(views, action="coin", symbol="SOL")["data"]["mentions"] == 0
+
+
+@pytest.mark.parametrize("feed", FEEDS)
+@pytest.mark.parametrize(
+    ("fault", "detail"),
+    [
+        (answer(503, b"maintenance"), "HTTP status 503."),
+        (answer(404, b""), "HTTP status 404."),
+        (answer(200, b"<html>Just a moment...</html>"), "The answer is not in the expected format."),
+        (answer(200, b""), "The answer is not in the expected format."),
+        (answer(200, b"<rss><channel><item>"), "The answer is not in the expected format."),
+        (
+            answer(200, b'<!DOCTYPE a [<!ENTITY a "b">]><rss><channel></channel></rss>'),
+            "The answer is not in the expected format.",
+        ),
+    ],
+)
+async def test_while_a_feed_fails_every_answer_names_it_and_no_longer(
+    room: Room, views: SentimentViews, feed: str, fault: Fault, detail: str
+) -> None:
+    await published(room)
+    room.press.faults[feed].next = fault
+    await room.clock.advance(600)
+    await room.refresh.round()
+    assert detail in {check["detail"] for check in view(views, action="health")["checks"]}
+    for asked in ({"action": "market"}, {"action": "coin", "symbol": "BTC"}, {"action": "category", "name": "Meme"}):
+        data = view(views, **asked)["data"]
+        item = data[0] if isinstance(data, list) else data
+        assert item["summary"].endswith(f" Failing feeds: {feed}.")
+    summary = room.desk.mood("SOL").summary or ""
+    assert summary.endswith(f" Failing feeds: {feed}.")
+    room.press.faults[feed].next = None
+    await room.clock.advance(600)
+    await room.refresh.round()
+    assert "Failing" not in (room.desk.mood("SOL").summary or "")
 
 
 async def test_a_feed_that_has_never_answered_says_why(room: Room, views: SentimentViews) -> None:

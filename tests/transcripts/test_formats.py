@@ -144,6 +144,77 @@ def test_the_json_of_the_namespace_may_come_word_by_word_and_write_numbers_as_te
 
 
 @pytest.mark.parametrize(
+    "bad",
+    [
+        '{"startTime": "soon", "body": "x"}',
+        '{"startTime": null, "body": "x"}',
+        '{"startTime": 2, "body": 5}',
+        '{"startTime": 2, "body": ["x"]}',
+        '{"startTime": 2, "body": "x", "speaker": {"name": "Ann"}}',
+        '{"startTime": NaN, "body": "x"}',
+        '{"startTime": 2, "body": "x" "y"}',
+        '{"startTime": 2, "body": "x\\q"}',
+        '{"startTime": 2, body: "x"}',
+        '{"startTime": 2, "body": "x", }',
+        "null",
+        '"x"',
+        "17",
+        "",
+        '{"startTime": 2, "body": "x"',
+    ],
+)
+def test_a_bad_segment_costs_itself_alone(bad: str) -> None:
+    good = '{{"startTime": {0}, "body": "word {0}"}}'
+    text = f'{{"version": "1.0.0", "segments": [{good.format(1)}, {bad}, {good.format(3)}]}}'
+    assert read(text, JSON) == [(1_000, None, None, "word 1"), (3_000, None, None, "word 3")]
+
+
+@pytest.mark.parametrize("end", [", {", ',{"startTime": 2', ", ", "]", ']}{"more": 1}', "]} trailing", "]},"])
+def test_json_that_is_cut_short_or_goes_on_is_read_as_far_as_it_goes(end: str) -> None:
+    text = '{"segments": [{"startTime": 1, "body": "word"}' + end
+    assert read(text, JSON) == [(1_000, None, None, "word")]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "00:0x:02.000 --> 00:00:03.000\nbad\n\n",
+        "99:99:99:99 --> 00:00:03.000\nbad\n\n",
+        "2 --> 3\nbad\n\n",
+        "00:00:02.000 --> later\nbad\n\n",
+        "00:00:02.000 -->\nbad\n\n",
+        "9999:00:02.000 --> 9999:00:03.000\nbad\n\n",
+        "a comment\n\n",
+    ],
+)
+@pytest.mark.parametrize("gap", ["\n", ""])
+def test_a_bad_cue_costs_itself_alone(bad: str, gap: str) -> None:
+    text = f"00:00:01.000 --> 00:00:02.000\nword 1\n{gap or chr(10)}{bad}00:00:03.000 --> 00:00:04.000\nword 3\n"
+    wanted = [(1_000, 2_000, None, "word 1"), (3_000, 4_000, None, "word 3")]
+    assert read(f"WEBVTT\n\n{text}", VTT) == wanted
+    assert read(text, SRT) == wanted
+    if not bad.startswith("a"):
+        joined = text.replace("word 1\n\n", "word 1\n")
+        assert read(joined, SRT) == wanted
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"caf\xe9 d\xc3\xa9j\xc3\xa0", "caf\u00e9 d\u00e9j\u00e0"),
+        (b"\x93yes\x94 \xe2\x82\xac", "\u201cyes\u201d \u20ac"),
+        (b"na\xefve", "na\u00efve"),
+        (b"\xc3\xa9 \xe9", "\u00e9 \u00e9"),
+        (b"it\x92s \xe2\x80\x99", "it\u2019s \u2019"),
+        (b"\xf0\x9f\x9a\x80 \x80", "\U0001f680 \u20ac"),
+    ],
+)
+def test_a_byte_of_another_encoding_costs_no_other_letter(raw: bytes, text: str) -> None:
+    (found,) = decode(b"\xef\xbb\xbf\xef\xbb\xbf00:00:01,000 --> 00:00:02,000\n" + raw, SRT)
+    assert found.text == text
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '{"segments": 1}',

@@ -102,7 +102,7 @@ async def test_nothing_is_read_before_there_are_coins(room: Room) -> None:
     assert refused.value.code == "UNAVAILABLE"
 
 
-async def test_episodes_of_the_last_ninety_days_are_taken_up_and_none_is_dated_after_now(room: Room) -> None:
+async def test_episodes_of_the_last_ninety_days_are_taken_up_and_undated_or_future_ones_are_not(room: Room) -> None:
     words = room.say("alpha.example/1.vtt", SOLANA)
     room.publish(
         ALPHA,
@@ -110,10 +110,16 @@ async def test_episodes_of_the_last_ninety_days_are_taken_up_and_none_is_dated_a
         episode(2, words, days_ago=90.001),
         episode(3, words, days_ago=-1),
         Episode("https://guid.example/4", at_ms=None, transcripts=[words]),
+        episode(5, words, days_ago=-1 / 24 / 60),
     )
     await room.refresh.round()
     rows = await room.database.read("SELECT published_ms FROM transcript_episodes ORDER BY published_ms")
-    assert [at_ms for (at_ms,) in rows] == [START_MS - NEW_MS, START_MS, START_MS]
+    assert [at_ms for (at_ms,) in rows] == [START_MS - NEW_MS, START_MS]
+    desk = room.desk
+    await desk.look()
+    alpha = desk.readiness()["alpha"]
+    assert isinstance(alpha, dict)
+    assert alpha["left_out"] == "2 without a usable date"
 
 
 async def test_of_many_new_episodes_the_newest_twenty_are_read_and_in_the_next_round_twenty_more(
@@ -234,7 +240,7 @@ async def test_of_a_source_that_has_never_answered_its_own_failure_is_told(room:
 
 
 async def test_an_operator_sees_how_each_source_stands(room: Room, clock: FakeClock) -> None:
-    waiting = {"status": "waiting", "age_seconds": None, "episodes": 0}
+    waiting = {"status": "waiting", "age_seconds": None, "episodes": 0, "left_out": None}
     assert room.desk.readiness() == {"alpha": waiting, "beta": waiting}
     room.publish(ALPHA, episode(1, room.say("cdn.example/1.vtt", SOLANA)))
     room.web.put("beta.example/robots.txt", "User-agent: *\nDisallow: /")
@@ -243,8 +249,8 @@ async def test_an_operator_sees_how_each_source_stands(room: Room, clock: FakeCl
     await desk.look()
     await clock.advance(7)
     assert desk.readiness() == {
-        "alpha": {"status": "ok", "age_seconds": 7, "episodes": 1},
-        "beta": {"status": "blocked", "age_seconds": None, "episodes": 0},
+        "alpha": {"status": "ok", "age_seconds": 7, "episodes": 1, "left_out": None},
+        "beta": {"status": "blocked", "age_seconds": None, "episodes": 0, "left_out": None},
     }
 
 

@@ -90,6 +90,28 @@ async def test_a_player_that_tells_of_no_captions_is_a_video_that_cannot_be_read
     assert len(room.web.requests) == len(NO_CAPTIONS)
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"tStartMs": -1},
+        {"tStartMs": 0.5, "segs": [{"utf8": "x"}]},
+        {"tStartMs": 1, "segs": [{"utf8": 1}]},
+        {"tStartMs": 1, "segs": None},
+        {"tStartMs": "1"},
+        None,
+        "x",
+    ],
+)
+async def test_a_bad_line_of_captions_costs_itself_alone(room: Room, bad: object) -> None:
+    whole = await Captions(room.web.fetcher).read(PAGE, None)
+    room.web.put(TEXT, json.dumps({"events": [bad, *SHOWN["events"], bad]}))
+    assert await Captions(room.web.fetcher).read(PAGE, None) == whole
+    tracks = json.loads(player(track("en-GB", query="&by=people")))
+    tracks["captions"]["playerCaptionsTracklistRenderer"]["captionTracks"].insert(0, bad)
+    room.web.put(PLAYER, json.dumps(tracks))
+    assert await Captions(room.web.fetcher).read(PAGE, None) == whole
+
+
 async def test_captions_in_another_form_are_not_guessed_at(room: Room) -> None:
     other = ("", "{}", "<transcript/>", '{"events":[{"tStartMs":-1}]}', b'{"events":[{"segs":[{"utf8":"\xff"}]}]}')
     for shown in other:

@@ -9,10 +9,10 @@ import aiohttp
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
+from service.feeds.dates import parse_http_date
 from service.upstream.fixture_set import read_set, write_set
 from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import Replay, replay_server
-from service.upstream.responses import parse_http_date
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES
 

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
+from service.feeds.dates import parse_http_date
 from service.sentiment.sources.alternative import FEAR_GREED
 from service.sentiment.sources.rss import RssDecoder, Story
 from service.upstream.fixture_set import pack, read_set, write_set
 from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import Replay, replay_server
-from service.upstream.responses import parse_http_date
 from service.upstream.session import open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES
@@ -40,7 +40,7 @@ async def fetch(url: str) -> tuple[bytes, Any]:
 
 
 async def stories(replay: Replay, feed: str) -> tuple[Story, ...]:
-    return RssDecoder(feed).decode((await fetch(replay.base(feed) + FEEDS[feed]))[0])
+    return RssDecoder(feed).decode((await fetch(replay.base(feed) + FEEDS[feed]))[0]).stories
 
 
 def dates(found: tuple[Story, ...]) -> list[int]:
@@ -135,4 +135,4 @@ async def test_the_form_with_a_final_slash_redirects_and_is_followed(replay: Rep
     base = replay.base("coindesk")
     async with open_session("coindesk", base, clock, weight_per_minute=1_000, follows=True) as session:
         fetched = await session.get(FEEDS["coindesk"] + "/", weight=1, decoder=RssDecoder("coindesk"))
-    assert len(fetched.value) == 50
+    assert len(fetched.value.stories) == 50

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from aiohttp import web
 
+from service.feeds.dates import parse_http_date
 from service.upstream.failures import UpstreamError
-from service.upstream.responses import parse_http_date
 from service.upstream.session import LARGEST_BODY, Fetched, UpstreamSession, open_session
 from tests.upstream import faults
 from tests.upstream.conftest import DATE, OK, Ok, Venue, listening

@@ -8,16 +8,14 @@ without is asked for; should that move again, redirects on the publisher's own s
 
 import html
 import re
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Final
-from xml.etree.ElementTree import Element, ParseError
 
-from defusedxml.ElementTree import fromstring
 from msgspec import Struct
 
-from service.clock import Clock, parse_iso
-from service.upstream.responses import parse_http_date
+from service.clock import Clock
+from service.feeds.dates import parse_feed_date
+from service.feeds.entries import FeedEntry, FeedError, read_entries
 from service.upstream.session import UpstreamSession
 
 PATHS: Final = {"coindesk": "/arc/outboundfeeds/rss", "cointelegraph": "/rss"}
@@ -26,14 +24,14 @@ PATHS: Final = {"coindesk": "/arc/outboundfeeds/rss", "cointelegraph": "/rss"}
 LONGEST_TITLE: Final = 300
 LONGEST_URL: Final = 500
 MOST_ITEMS: Final = 500
-MOST_MARKUP: Final = 100_000
-"""Tags of a whole feed; real ones have a tenth. Four megabytes of them would hold up the event loop for seconds."""
+MOST_MARKUP: Final = 50_000
+"""Tags of a whole feed; real ones have a fifth. Four megabytes of them would hold up the event loop for seconds."""
 
 _WEIGHT: Final = 1
 _MARKED_UP: Final = 2_000
 """Characters of a title that are read before its markup goes: what is longer was made to hurt."""
 
-_LONGEST_DATE: Final = 64
+_ELEMENTS: Final = frozenset({"title", "link", "guid", "pubDate"})
 _UNIQUE: Final = 16
 _TAG: Final = re.compile(r"<!--.*?-->|</?[A-Za-z!?][^<>]*>", re.DOTALL)
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -44,7 +42,7 @@ _LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 
 
 class Story(Struct, frozen=True):
-    """An item of a feed; `published_ms` is null where it has no date that can be read."""
+    """An item of a feed; `published_ms` is null where it has no certain date."""
 
     id: str
     title: str
@@ -53,14 +51,18 @@ class Story(Struct, frozen=True):
 
 
 class Stories(Struct, frozen=True):
-    """What a feed held, and the upstream's time of its answer."""
+    """What a feed held, how many items could not be read, and the upstream's time of its answer."""
 
     observed_ms: int
     stories: tuple[Story, ...]
+    lost: int = 0
 
 
-class RssDecodeError(ValueError):
-    """What was read is no feed, or one made to hurt."""
+class NewsPage(Struct, frozen=True):
+    """The stories of a feed, and how many of its items could not be read."""
+
+    stories: tuple[Story, ...]
+    lost: int
 
 
 class RssDecoder:
@@ -73,35 +75,31 @@ class RssDecoder:
     def __init__(self, source: str) -> None:
         self._source = source
 
-    def decode(self, body: bytes) -> tuple[Story, ...]:
-        """Read a feed whole, in any encoding that it declares and Python knows.
+    def decode(self, body: bytes) -> NewsPage:
+        """Read a feed; an item that cannot be read costs no other.
 
         Raises:
-            RssDecodeError: If it is not RSS, declares entities or a document type, has more markup than any feed, or
-                has items of which none can be read.
+            FeedError: If it is not RSS, defines entities, has more markup than any feed, or has items of which
+                none can be read.
         """
-        if body.count(b"<") > MOST_MARKUP:
-            raise RssDecodeError("too much markup")
-        try:
-            root: Element = fromstring(body, forbid_dtd=True)
-        except (ParseError, LookupError, ValueError) as error:
-            raise RssDecodeError("not XML") from error
-        channel = root.find("channel")
-        if root.tag != "rss" or channel is None:
-            raise RssDecodeError("not RSS")
-        items = channel.findall("item")
-        stories = tuple({story.id: story for story in self._readable(items[:MOST_ITEMS])}.values())
-        if items and not stories:
-            raise RssDecodeError("no item with a title")
-        return stories
+        feed = read_entries(body, _ELEMENTS, MOST_MARKUP)
+        if feed.root == "feed":
+            raise FeedError("not RSS")
+        read = [self._story(entry) for entry in feed.entries[:MOST_ITEMS]]
+        stories = {story.id: story for story in read if story is not None}
+        lost = feed.lost + read.count(None)
+        if lost and not stories:
+            raise FeedError("no item with a title")
+        return NewsPage(tuple(stories.values()), lost)
 
-    def _readable(self, items: list[Element]) -> Iterator[Story]:
-        for item in items:
-            title = plain(_said(item, "title")[:_MARKED_UP])[:LONGEST_TITLE].strip()
-            if title:
-                link = _said(item, "link")
-                url = link if len(link) <= LONGEST_URL and _LINK.match(link) else ""
-                yield Story(self._identify(_said(item, "guid") or url or title), title, url, _date(item))
+    def _story(self, entry: FeedEntry) -> Story | None:
+        title = plain(entry.text("title")[:_MARKED_UP])[:LONGEST_TITLE].strip()
+        if not title:
+            return None
+        link = entry.text("link")
+        url = link if len(link) <= LONGEST_URL and _LINK.match(link) else ""
+        published_ms = parse_feed_date(entry.text("pubDate"))
+        return Story(self._identify(entry.text("guid") or url or title), title, url, published_ms)
 
     def _identify(self, guid: str) -> str:
         """A short id: of the guid alone where that is long enough to be the same in another feed on purpose."""
@@ -130,7 +128,8 @@ class NewsFeed:
             UpstreamError: If there is no answer that can be used.
         """
         fetched = await self._session.get(PATHS[self.source], weight=_WEIGHT, decoder=self._decoder)
-        return Stories(min(fetched.date_ms, self._clock.now_ms()), fetched.value)
+        page = fetched.value
+        return Stories(min(fetched.date_ms, self._clock.now_ms()), page.stories, page.lost)
 
 
 def plain(text: str) -> str:
@@ -138,16 +137,3 @@ def plain(text: str) -> str:
     # XML's own escapes are gone by now; what is left of them the publisher has escaped once more.
     visible = _INVISIBLE.sub("", _TAG.sub(" ", html.unescape(text)))
     return " ".join(_CONTROLS.sub(" ", visible).split())
-
-
-def _said(item: Element, tag: str) -> str:
-    found = item.find(tag)
-    return "" if found is None else "".join(found.itertext()).strip()
-
-
-def _date(item: Element) -> int | None:
-    text = _said(item, "pubDate")[:_LONGEST_DATE]
-    try:
-        return parse_iso(text)
-    except ValueError:
-        return parse_http_date(text)

@@ -1,4 +1,4 @@
-"""Transcripts as they are published: bytes in, segments out. Pure; imports nothing of the service but this package.
+"""Transcripts as they are published: bytes in, segments out. Pure; imports only this package and `feeds`.
 
 `decoder` decides by the declared type, then by looking, because files are often served under another's type. Each
 format has a file of its own: WebVTT (W3C), SubRip, the JSON and the HTML of the podcast namespace (Podcasting 2.0), and

@@ -18,6 +18,7 @@ _LONGEST_TIMING: Final = 200
 """Characters in which the times of a cue stand: to look through millions of blanks would hold up everything else."""
 
 _TIMING: Final = re.compile(rf"\s*({TIME})\s*-->\s*({TIME})")
+_BAD_TIMING: Final = re.compile(r"\s{0,20}[0-9][^\s]{0,40}\s{0,20}-->")
 _TAG: Final = re.compile(r"<(?:/?[A-Za-z][^<>]*|[0-9:.]+)>|\{\\[^{}]*\}")
 _VOICE: Final = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
 _SILENT: Final = "</v>"
@@ -39,6 +40,8 @@ def _cues(text: str) -> Iterator[_Cue]:
     cue: _Cue | None = None
     for line in text.splitlines():
         found = _TIMING.match(line[:_LONGEST_TIMING]) if _ARROW in line else None
+        if not found and _BAD_TIMING.match(line):
+            line = ""  # noqa: PLW2901 - ends the cue before: its text does not go on with that of the bad one
         if found:
             if cue:
                 yield _Cue(cue.start_ms, cue.end_ms, _unnumbered(cue.lines))

@@ -1,6 +1,5 @@
 """Which format a transcript is in: what its server declares, or else what it looks like."""
 
-import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -8,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from service.feeds.lenient import decode_text
 from service.transcripts.formats import cues, podcast_html, podcast_json, written
 from service.transcripts.formats.naming import LONGEST_NAME
 from service.transcripts.segment import LONGEST_TRANSCRIPT, MOST_SEGMENTS, Segment, UnreadableError
@@ -25,7 +25,6 @@ _DECLARED: Final[Mapping[str, Decoder]] = {
 }
 """Types that feeds declare (Podcasting 2.0, `podcast:transcript`). Text/plain may be anything, and is looked at."""
 
-_MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SEEN: Final = 2_000
 """Characters that are looked at to tell a format."""
 
@@ -59,12 +58,7 @@ def decode(body: bytes, content_type: str | None) -> list[Segment]:
 
 
 def _text(body: bytes) -> str:
-    """What is written: in what a mark at its beginning says, else in UTF-8, else in Windows-1252, as old tools do."""
-    encoding = next((name for mark, name in _MARKS if body.startswith(mark)), None)
-    try:
-        text = body.decode(encoding or "utf-8")
-    except UnicodeDecodeError:
-        text = body.decode("cp1252", "replace")
+    text = decode_text(body)
     if len(_UNWRITTEN.findall(text)) * _BINARY > len(text):
         raise UnreadableError("not text")
     return text

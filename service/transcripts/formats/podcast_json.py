@@ -3,12 +3,15 @@
 Source: Podcasting 2.0, `transcripts/transcripts.md`, JSON 1.0.0.
 """
 
+import logging
+import re
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from service.feeds.lenient import decode_rows
 from service.transcripts.cleaning import plain
 from service.transcripts.segment import LATEST_MS, LONGEST_SEGMENT, MOST_SEGMENTS, Segment, UnreadableError
 
@@ -21,18 +24,24 @@ class _Said(Struct):
 
 
 class _Transcript(Struct):
-    segments: list[_Said]
+    segments: list[msgspec.Raw]
 
 
 _MOST_OBJECTS: Final = 4 * MOST_SEGMENTS
 """Of a transcript; a million that hold nothing would block in the decoder for 0.2 s."""
 
 _LONGEST_SPEAKER: Final = 1_000
-_DECODER: Final = msgspec.json.Decoder(_Transcript, strict=False)
+_DECODER: Final = msgspec.json.Decoder(_Transcript)
+_SEGMENT: Final = msgspec.json.Decoder(_Said, strict=False)
+_BEGINNING: Final = re.compile(r"\s*\{[^\[\]]{0,2000}\"segments\"\s*:\s*\[")
+_FLAT: Final = re.compile(r"\{[^{}]*+\}")
+_log: Final = logging.getLogger("verdict.transcripts")
 
 
 def decode(text: str) -> Iterator[Segment]:
     """Read the JSON of the podcast namespace; numbers may be written as text.
+
+    A bad segment costs that segment. Where the JSON itself is broken, each object in the list is read alone.
 
     Raises:
         UnreadableError: If it is anything else.
@@ -40,10 +49,17 @@ def decode(text: str) -> Iterator[Segment]:
     if text.count("{") > _MOST_OBJECTS:
         raise UnreadableError("more objects than any transcript has")
     try:
-        read = _DECODER.decode(text)
+        rows = _DECODER.decode(text).segments
     except (msgspec.DecodeError, RecursionError) as error:
-        raise UnreadableError("not the JSON of a transcript") from error
-    return _segments(read.segments)
+        begins = _BEGINNING.match(text)
+        if begins is None:
+            raise UnreadableError("not the JSON of a transcript") from error
+        _log.info("the JSON of a transcript is broken")
+        rows = [msgspec.Raw(found.encode("utf-8", "replace")) for found in _FLAT.findall(text, begins.end())]
+    said, lost = decode_rows(rows, _SEGMENT)
+    if lost:
+        _log.info("segments of a transcript are unreadable", extra={"lost": lost, "read": len(said)})
+    return _segments(said)
 
 
 def _segments(said: list[_Said]) -> Iterator[Segment]:

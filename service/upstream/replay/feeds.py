@@ -21,8 +21,9 @@ from defusedxml.ElementTree import fromstring
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, SECOND_MS
+from service.feeds.dates import parse_http_date
 from service.upstream.replay.history import ReplayContext
-from service.upstream.responses import http_date, parse_http_date
+from service.upstream.responses import http_date
 
 FEAR_GREED_FILE: Final = "alternative/fng.json"
 _DEFAULT_LIMIT: Final = "1"

@@ -6,9 +6,11 @@ from contextlib import suppress
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.clock import parse_iso
-from service.sentiment.sources.rss import RssDecodeError, RssDecoder
+from service.feeds.dates import parse_feed_date, parse_http_date
+from service.feeds.entries import FeedError
+from service.sentiment.sources.rss import RssDecoder
 from service.transcripts import feed
-from service.upstream.responses import asked_pause, parse_http_date
+from service.upstream.responses import asked_pause
 from service.upstream.robots import read_robots
 from tests.fakes.clock import FakeClock
 from tests.fuzz.target import Target, check_sound
@@ -19,16 +21,16 @@ _CLOCK = FakeClock()
 
 def read_news(data: bytes) -> None:
     """A feed of headlines."""
-    with suppress(RssDecodeError):
-        for story in _NEWS.decode(data):
+    with suppress(FeedError):
+        for story in _NEWS.decode(data).stories:
             check_sound(story)
             assert story.title.isprintable(), story
 
 
 def read_podcast(data: bytes) -> None:
     """A feed of episodes."""
-    with suppress(feed.FeedDecodeError):
-        for item in feed.read_feed(data, "alpha", "en"):
+    with suppress(FeedError):
+        for item in feed.read_feed(data, "alpha", "en").items:
             check_sound(item)
             assert not item.title or item.title.isprintable(), item
 
@@ -44,6 +46,7 @@ def read_date(data: bytes) -> None:
     """A date, as HTTP, RSS and ISO 8601 write it, and what a server says of when to come again."""
     text = data.decode("latin-1")
     check_sound(parse_http_date(text))
+    check_sound(parse_feed_date(text))
     with suppress(ValueError):
         check_sound(parse_iso(text))
     headers = CIMultiDictProxy(CIMultiDict({"Retry-After": text, "Date": text}))

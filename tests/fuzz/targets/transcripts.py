@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import msgspec
 
+from service.feeds.lenient import decode_rows
 from service.sentiment.matcher import Known
 from service.sentiment.scoring import LexiconScorer
 from service.transcripts import youtube
@@ -41,8 +42,9 @@ def read_captions(data: bytes) -> None:
     """What YouTube's player says, then its captions."""
     with suppress(UnreadableError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         player = youtube._player.decode(data)
-        youtube._choose(player.captions.player_captions_tracklist_renderer.caption_tracks, "en-GB")
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        tracks, _ = decode_rows(player.captions.player_captions_tracklist_renderer.caption_tracks, youtube._track)
+        youtube._choose(tracks, "en-GB")
+    with suppress(UnreadableError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         _tell(youtube._read(data))
 
 

@@ -1,0 +1,188 @@
+"""Reading feeds past blemishes: what is wrong in one item costs that item alone."""
+
+import codecs
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.feeds.entries import FeedDocument, FeedError, read_entries
+
+HEAD = '<?xml version="1.0" encoding="utf-8"?>'
+LINK = "https://news.example/?a=1&b=2"
+WANTED = frozenset({"title", "link", "guid", "podcast:transcript"})
+MOST = 10_000
+
+
+def feed(title: str = "One", head: str = HEAD, root: str = "") -> str:
+    link = LINK.replace("&", "&amp;")
+    items = "".join(f"<item><title>{each}</title><link>{link}</link></item>" for each in (title, "Two"))
+    return f'{head}<rss version="2.0"{root}><channel><title>News</title>{items}</channel></rss>'
+
+
+def read(body: bytes) -> FeedDocument:
+    return read_entries(body, WANTED, MOST, {"urn:podcast": "podcast"})
+
+
+def titles(found: FeedDocument) -> list[str]:
+    return [entry.text("title") for entry in found.entries]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"\n{feed()}".encode(),
+        codecs.BOM_UTF8 * 2 + feed().encode(),
+        codecs.BOM_UTF8 + b"\r\n " + feed().encode(),
+        b"<br />\n<b>Warning</b>: something in /var/www/feed.php\n" + feed().encode(),
+        feed().encode() + b"<script>track()</script>",
+        feed().encode() + b"\n-->\x00 & garbage <",
+        feed().encode() + feed("Three").encode(),
+        feed(head='<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://news.example/rss.dtd">').encode(),
+        feed(head="<!DOCTYPE rss [ <!ELEMENT title (#PCDATA)> ]>").encode(),
+        feed(head='<?xml version="1.1" encoding="nonesuch"?>').encode(),
+        feed(head='<?xml version="1.0" encoding="unicode_escape"?>').encode(),
+        feed("<![CDATA[One]]>").encode(),
+        feed("One</title><media:content url=x width=5/><title>").encode(),
+        feed("One</title><description>a < b <c & <br></description><title>").encode(),
+        feed("One</title><image><title>Wrong</title></image><title>").encode(),
+        feed("<!-- a -- comment -->One").encode(),
+        feed("One").replace("<rss", "<rss <!-- broken -->", 1).replace("<rss ", "<rss>", 1).encode(),
+        feed("One").replace("</title><link>", "<link>", 1).encode(),
+        feed().encode("utf-16"),
+    ],
+)
+def test_a_blemish_outside_of_a_title_costs_nothing(body: bytes) -> None:
+    found = read(body)
+    assert titles(found) == ["One", "Two"]
+    assert [entry.text("link") for entry in found.entries] == [LINK, LINK]
+    assert found.lost == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("A&nbsp;B", "A\xa0B"),
+        ("Coin&rsquo;s &mdash; rise", "Coin\u2019s \u2014 rise"),
+        ("AT&T Q&A & more", "AT&T Q&A & more"),
+        ("a &amp; b &amp;amp; c", "a & b &amp; c"),
+        ("a=1&copy=2 &unknown; &#; &#x;", "a=1&copy=2 &unknown; &#; &#x;"),
+        ("BTC < 100k > 50k", "BTC < 100k > 50k"),
+        ("a <b>bold</b> one<br>", "a bold one"),
+        ("a\x00\x08\x1b b", "a b"),
+        ("a&#0;&#8;&#xD800;b", "a\ufffd\ufffdb"),
+        ("<![CDATA[a <b> &nbsp; ]] c]]>", "a <b> &nbsp; ]] c"),
+        ("<![CDATA[a]]> and <![CDATA[b]]>", "a and b"),
+        ("a ]]> b", "a ]]> b"),
+        ('<b class="x" class="y">a</b>', "a"),
+        ("x" * 30_000, "x" * 20_000),
+    ],
+)
+def test_a_blemish_in_a_title_costs_at_most_its_own_letters(written: str, title: str) -> None:
+    found = read(feed(written).encode())
+    assert titles(found) == [title, "Two"]
+    assert found.entries[0].text("link") == LINK
+
+
+@pytest.mark.parametrize(
+    ("raw", "title"),
+    [
+        (b"caf\xe9 d\xc3\xa9j\xc3\xa0", "caf\xe9 d\xe9j\xe0"),
+        (b"\x93quoted\x94 \xe2\x82\xac", "\u201cquoted\u201d \u20ac"),
+        (b"cut \xe2\x82", "cut \u00e2\u201a"),
+        (b"\xff\xfe", "\u00ff\u00fe"),
+        (b"\x81", "\ufffd"),
+        (b"\xed\xa0\x80 surrogate", "\u00ed\u00a0\u20ac surrogate"),
+    ],
+)
+def test_a_byte_of_another_encoding_costs_no_other_letter(raw: bytes, title: str) -> None:
+    assert titles(read(feed("@").encode().replace(b"@", raw))) == [title, "Two"]
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "windows-1252", "windows-1251", "gb2312", "shift_jis", "koi8-r"])
+def test_a_byte_that_the_declared_encoding_lacks_is_replaced(encoding: str) -> None:
+    body = feed(
+        "Биткоин" if encoding in {"windows-1251", "koi8-r"} else "One", f'<?xml version="1.0" encoding="{encoding}"?>'
+    )
+    found = read(body.encode(encoding).replace(b"Two", b"Two\xff"))
+    assert titles(found)[0] in {"Биткоин", "One"}
+    assert titles(found)[1].startswith("Two")
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        (feed()[: feed().index("Two")], 1),
+        (feed()[: feed().rindex("</item>")], 1),
+        (feed().replace("</item>", "", 1), 1),
+        (feed().replace("<item>", "<item><item>", 1), 2),
+        (feed()[: feed().index("</channel>")], 2),
+        (feed().replace("</item></channel>", "</channel>"), 1),
+    ],
+)
+def test_an_item_that_does_not_end_is_lost_alone_and_counted(body: str, count: int) -> None:
+    found = read(body.encode())
+    assert len(found.entries) == count
+    assert found.lost == (body.count("<item>") - count)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "not xml",
+        "<html><body>Just a moment...</body></html>",
+        "{}",
+        "<rss></rss>",
+        "<rss/>",
+        "<rss><channel>",
+        "<rss><channel><item><title>a",
+        "<a/>" * (MOST + 1) + feed(),
+        feed("&a;", head='<!DOCTYPE b [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'),
+        feed("&a;", head='<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]>'),
+        feed("&a;", head='<!DOCTYPE b [<!ENTITY % a SYSTEM "http://news.example/a.dtd"> %a;]>'),
+    ],
+)
+def test_what_is_no_feed_or_defines_entities_is_refused(body: str) -> None:
+    with pytest.raises(FeedError):
+        read(body.encode())
+
+
+def test_a_definition_of_an_entity_in_a_story_is_text() -> None:
+    assert titles(read(feed("<![CDATA[How <!ENTITY works]]>").encode())) == ["How <!ENTITY works", "Two"]
+
+
+@pytest.mark.parametrize(
+    ("root", "tag", "count"),
+    [
+        (' xmlns:podcast="urn:podcast"', "podcast", 1),
+        (" xmlns:p='urn:podcast'", "p", 1),
+        ("", "podcast", 1),
+        (' xmlns:podcast="urn:other"', "podcast", 0),
+        (' xmlns:p="urn:other"', "p", 0),
+        ("", "p", 0),
+    ],
+)
+def test_a_prefix_stands_for_its_namespace_or_without_a_declaration_for_itself(root: str, tag: str, count: int) -> None:
+    text = feed(f"One</title><{tag}:transcript url='a?b=1&amp;c=\">\"' type=text/vtt /><title>", root=root)
+    found = read(text.replace('">"', "").encode()).entries[0].elements.get("podcast:transcript", [])
+    assert [element.attributes for element in found] == [{"url": "a?b=1&c=", "type": "text/vtt"}] * count
+
+
+@given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
+def test_any_bytes_in_a_title_leave_the_other_items(raw: bytes) -> None:
+    raw = raw.replace(b"<", b"")
+    assert titles(read(feed("@").encode().replace(b"@", raw)))[-1] == "Two"
+    with suppress(FeedError):
+        read(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ['<a "', "<link " + "a" * 50_000, "<![CDATA[", "<!--", "&#1", "<a", "<!--<![CDATA[", '<link a="', "<title>", "]]"],
+)
+def test_what_is_made_to_hurt_is_read_in_linear_time(raw: str) -> None:
+    body = f"<rss><channel><item><title>{raw * (1_000_000 // len(raw))}".encode()
+    with pytest.raises(FeedError):
+        read_entries(body, WANTED, len(body))
