@@ -1,8 +1,8 @@
 """What is said of coins, sectors and the economy in podcasts and videos, and where it is said.
 
 May import rank 0, feeds, wire, storage, upstream, analytics, market and sentiment. Feeds are listed by the operator
-(TOML: `[[feed]]` with `id`, `name`, `kind`, `url`, perhaps `language`); fixtures have three of their own, and without a list
-nothing is read, and empty answers cost nothing.
+(TOML: `[[feed]]` with `id`, `name`, `kind`, `url`, perhaps `language`); fixtures have three of their own, and without
+a list nothing is read, and empty answers cost nothing.
 
 **What is read.** RSS 2.0 with `podcast:transcript`, in WebVTT, SubRip, Podcasting 2.0 JSON, HTML, plain text and
 Markdown; of an episode's transcripts the one in the feed's language that best tells who speaks and when, the next where
@@ -20,8 +20,8 @@ Decided here:
   time: `ok`, `failing`, `blocked` by robots.txt, or `waiting` for the first.
 - Episodes of the last 90 days are taken up, twenty of a feed in a round, the newest first, and shown for 400 days.
   Episodes without a certain date, or dated in the future, are left out. What is known is
-  never asked for again, over restarts too. A transcript that cannot be read is tried ten times in three and a half days, each time after twice as long; three in vain end a round of that
-  feed. Of a feed the newest 2,000 are kept.
+  never asked for again, over restarts too. A transcript that cannot be read is tried ten times in three and a half
+  days, each time after twice as long; three in vain end a round of that feed. Of a feed the newest 2,000 are kept.
 - An episode of two feeds is shown once. By guid (of 16 characters or more) or file it is known before it is read, and
   the feed that had it first, or stands first in the list, tells it. By what is said (letters and digits alone, so that
   formats do not matter) it is known after, and the one published first tells it. Should that one go, or not be

@@ -169,10 +169,18 @@ def test_a_bad_segment_costs_itself_alone(bad: str) -> None:
     assert read(text, JSON) == [(1_000, None, None, "word 1"), (3_000, None, None, "word 3")]
 
 
-@pytest.mark.parametrize("end", [", {", ',{"startTime": 2', ", ", "]", ']}{"more": 1}', "]} trailing", "]},"])
-def test_json_that_is_cut_short_or_goes_on_is_read_as_far_as_it_goes(end: str) -> None:
+@pytest.mark.parametrize("end", ["]", ']}{"more": 1}', "]} trailing", "]},", ",]}", "\n]\n}}", "]]", ", null ,{}]"])
+def test_json_that_goes_wrong_after_its_segments_is_read(end: str) -> None:
     text = '{"segments": [{"startTime": 1, "body": "word"}' + end
     assert read(text, JSON) == [(1_000, None, None, "word")]
+
+
+@pytest.mark.parametrize(
+    "end", ["", ",", ", {", ',{"startTime": 2', ',{"startTime": 2, "body": "a', ', {"speaker": "A']
+)
+def test_json_that_is_cut_off_is_refused_for_it_may_be_whole_later(end: str) -> None:
+    with pytest.raises(UnreadableError):
+        read('{"segments": [{"startTime": 1, "body": "word"}' + end, JSON)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,9 @@ _LONGEST_SPEAKER: Final = 1_000
 _DECODER: Final = msgspec.json.Decoder(_Transcript)
 _SEGMENT: Final = msgspec.json.Decoder(_Said, strict=False)
 _BEGINNING: Final = re.compile(r"\s*\{[^\[\]]{0,2000}\"segments\"\s*:\s*\[")
+_END: Final = re.compile(r"\}\s{0,100},?\s{0,100}\]")
+"""The end of the list. Without it the file is cut off: it may be whole when it is asked for again."""
+
 _FLAT: Final = re.compile(r"\{[^{}]*+\}")
 _log: Final = logging.getLogger("verdict.transcripts")
 
@@ -52,7 +55,7 @@ def decode(text: str) -> Iterator[Segment]:
         rows = _DECODER.decode(text).segments
     except (msgspec.DecodeError, RecursionError) as error:
         begins = _BEGINNING.match(text)
-        if begins is None:
+        if begins is None or not _END.search(text, begins.end()):
             raise UnreadableError("not the JSON of a transcript") from error
         _log.info("the JSON of a transcript is broken")
         rows = [msgspec.Raw(found.encode("utf-8", "replace")) for found in _FLAT.findall(text, begins.end())]
