@@ -116,6 +116,8 @@ def test_a_byte_that_the_declared_encoding_lacks_is_replaced(encoding: str) -> N
         (feed()[: feed().index("Two")], 1),
         (feed()[: feed().rindex("</item>")], 1),
         (feed().replace("</item>", "", 1), 1),
+        (feed().replace("</link></item>", "", 1), 1),
+        (feed().replace("</title>", "", 2).replace("</link></item>", "", 1), 1),
         (feed().replace("<item>", "<item><item>", 1), 2),
         (feed()[: feed().index("</channel>")], 2),
         (feed().replace("</item></channel>", "</channel>"), 1),
