@@ -370,7 +370,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "question.device-cap": "Anonymous calls are capped by network prefix.",
         "question.anonymous-403": "No token and no deviceId, or a spent one, is 403.",
         "question.wallet-proven": "walletAddress changes the tier only if the caller has proven it.",
-        "question.idempotency": "An Idempotency-Key replays the stored answer on every priced route; another request is 409.",
+        "question.idempotency": "An Idempotency-Key replays the answer on every priced route; another request is 409.",
     },
     "contract §5: the question route": {
         "question.challenge-error": "The question route's 402 says error as a string.",

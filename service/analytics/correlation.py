@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.bars import Floats, Indices
+from service.analytics.bars import Floats, Indices, logarithms
 
 WINDOW: Final = 90
 """Common closed bars that are looked at."""
@@ -31,7 +31,7 @@ def correlations(closes: Floats, other: int) -> Floats:
     count = np.maximum(returns.sum(axis=1), 1)
     sides = []
     for prices in (closes[taken, np.arange(places.shape[0])[:, None]], closes[taken, other]):
-        moves = np.where(returns, np.diff(np.log(prices), axis=1), 0.0)
+        moves = np.where(returns, np.diff(logarithms(prices), axis=1), 0.0)
         sides.append(np.where(returns, moves - (moves.sum(axis=1) / count)[:, None], 0.0))
     x, y = sides
     spread = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.bars import Floats
+from service.analytics.bars import Floats, logarithms
 
 RETURNS: Final = 30
 """Daily log returns that a value is made of."""
@@ -28,7 +28,7 @@ def realised(closes: Floats) -> Floats:
     """
     values = np.full(closes.size, np.nan)
     if closes.size > RETURNS:
-        moves = np.diff(np.log(closes))
+        moves = np.diff(logarithms(closes))
         windows = np.lib.stride_tricks.sliding_window_view(moves, RETURNS).copy()
         windows -= (windows.sum(axis=1) / RETURNS)[:, None]
         windows *= windows
