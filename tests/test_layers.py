@@ -17,8 +17,21 @@ from tests import measures
 from tests.measures import SERVICE, package_of
 
 RANKS: tuple[frozenset[str], ...] = (
-    frozenset({"base62", "errors", "clock", "units", "settings", "logs", "queued_output", "interpreter", "scheduler"}),
-    frozenset({"feeds", "wire", "present"}),
+    frozenset(
+        {
+            "base62",
+            "errors",
+            "clock",
+            "units",
+            "formats",
+            "settings",
+            "logs",
+            "queued_output",
+            "interpreter",
+            "scheduler",
+        }
+    ),
+    frozenset({"feeds", "wire"}),
     frozenset({"storage", "upstream", "streams", "analytics", "ethereum"}),
     frozenset({"access", "payments", "market"}),
     frozenset({"rwa", "sentiment", "wallets"}),
@@ -34,7 +47,7 @@ RANKS: tuple[frozenset[str], ...] = (
 )
 RANK_OF = {package: rank for rank, packages in enumerate(RANKS) for package in packages}
 
-CLIENT_MAY_IMPORT = frozenset({"wire", "ethereum", "present"}) | RANKS[0]
+CLIENT_MAY_IMPORT = frozenset({"wire", "ethereum"}) | RANKS[0]
 
 OWNERS: dict[str, frozenset[str]] = {
     "starlette": frozenset({"http", "wiring"}),

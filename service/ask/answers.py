@@ -1,6 +1,6 @@
 """Writes answers: the sentence that answers, at most one table, what qualifies it, sources, and how it was read.
 
-The sentences are templates (`answers.toml`). Every number in them is a value of a result, written by `service.present`.
+The sentences are templates (`answers.toml`). Every number in them is a value of a result, written by `service.formats`.
 """
 
 import re
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from service import formats
 from service.ask.describe import describe
 from service.ask.glossary import TERMS
 from service.ask.load import load
@@ -23,7 +24,6 @@ from service.ask.query import List, Query, Rank, Route
 from service.ask.understanding import Understanding
 from service.clock import iso
 from service.errors import ServiceError
-from service.present import numbers, times
 from service.wire.ask import Archetype, Source
 
 if TYPE_CHECKING:
@@ -59,35 +59,22 @@ _STANDING: Final = frozenset({"traded", "coincidence", "no_advice", "estimate", 
 """Notes that no style leaves out."""
 
 
-def _usd(value: float) -> str:
-    """Prices and sums up to a million with six significant digits, larger sums with their magnitude."""
-    return numbers.money(value) if abs(value) >= 1e6 else numbers.usd(_rounded(value))  # noqa: PLR2004 - see above
-
-
-def _amount(value: float) -> str:
-    return numbers.scaled(value) if abs(value) >= 1e6 else numbers.price(_rounded(value))  # noqa: PLR2004 - as above
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
 _WRITERS: Final[Mapping[Unit, Callable[[Any], str]]] = {
-    Unit.USD: _usd,
-    Unit.USD_CHANGE: lambda value: f"{'+' if value > 0 else ''}{_usd(value)}",
-    Unit.PERCENT: numbers.change,
-    Unit.PERCENT_A_YEAR: lambda value: numbers.change(value, unit=" % a year"),
-    Unit.RATE: numbers.rate,
-    Unit.SPREAD: lambda value: f"{numbers.percent(value)} a year",
-    Unit.SHARE: numbers.percent,
-    Unit.POINTS: lambda value: numbers.change(value, unit=" points"),
-    Unit.FRACTION: numbers.share,
-    Unit.RATIO: lambda value: numbers.number(value, 0 if isinstance(value, int) else 2),
-    Unit.DAYS: lambda value: numbers.count(int(value), "day"),
-    Unit.COUNT: lambda value: numbers.number(value, 0),
-    Unit.AMOUNT: _amount,
-    Unit.DATE: lambda value: times.day(iso(int(value))),
-    Unit.INSTANT: lambda value: times.moment(iso(int(value))),
+    Unit.USD: formats.usd_amount,
+    Unit.USD_CHANGE: lambda value: f"{'+' if value > 0 else ''}{formats.usd_amount(value)}",
+    Unit.PERCENT: formats.change,
+    Unit.PERCENT_A_YEAR: lambda value: formats.change(value, unit=" % a year"),
+    Unit.RATE: formats.rate,
+    Unit.SPREAD: lambda value: f"{formats.percent(value)} a year",
+    Unit.SHARE: formats.percent,
+    Unit.POINTS: lambda value: formats.change(value, unit=" points"),
+    Unit.FRACTION: formats.share,
+    Unit.RATIO: lambda value: formats.number(value, 0 if isinstance(value, int) else 2),
+    Unit.DAYS: lambda value: formats.count(int(value), "day"),
+    Unit.COUNT: lambda value: formats.number(value, 0),
+    Unit.AMOUNT: formats.amount,
+    Unit.DATE: lambda value: formats.day(iso(int(value))),
+    Unit.INSTANT: lambda value: formats.moment(iso(int(value))),
 }
 
 
@@ -325,7 +312,7 @@ def _sources(results: Sequence[Result]) -> list[str]:
     if not names:
         return []
     as_of = min((result.as_of_ms for result in results if result.as_of_ms is not None), default=None)
-    when = None if as_of is None else times.moment(iso(as_of))
+    when = None if as_of is None else formats.moment(iso(as_of))
     left = len(names) - _NAMED
     known = {"names": ", ".join(names[:_NAMED]), "left": str(left) if left > 0 else None, "when": when}
     return [_render("notes", "sources", known)]

@@ -13,13 +13,12 @@ from typing import Final, NamedTuple
 from msgspec.structs import astuple
 
 from service.clock import DAY_MS, MINUTE_MS, Clock, iso, parse_iso
+from service.formats import label, percent, usd
 from service.market.factory import MarketData
 from service.market.freshness import QUOTE, Freshness
 from service.notify.messages import AlertDetails, AlertMessage
 from service.notify.rules import ParsedRule, RuleKind, parse_rule, price_state
 from service.notify.store import RuleStore, RuleUpdate, StoredRule
-from service.present.numbers import percent, usd
-from service.present.words import label
 from service.verdict.ledger import ABSTAINED
 from service.verdict.service import VerdictService
 from service.wire.envelope import encode

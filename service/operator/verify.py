@@ -54,10 +54,10 @@ def _report(found: VerdictReplay, *, judged_past: bool) -> None:
 
 
 def _write_verdict(verdict: Verdict) -> None:
-    given = [verdict.symbol, verdict.verdict, f"{verdict.score:+.2f}", verdict.confidence, verdict.as_of]
+    given = [verdict.symbol, verdict.verdict, f"{verdict.score:+z.2f}", verdict.confidence, verdict.as_of]
     print_table(["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given], nothing="")
     _write("")
-    rules = [[rule.id, rule.value, f"{rule.contribution:+.2f}", rule.flips_at] for rule in verdict.rules]
+    rules = [[rule.id, rule.value, f"{rule.contribution:+z.2f}", rule.flips_at] for rule in verdict.rules]
     print_table(["RULE", "VALUE", "POINTS", "FLIPS AT"], rules, nothing="")
     _write("")
     _write("Recomputed from the inputs in the file (symbol, as_of, sources, raw):")

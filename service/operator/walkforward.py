@@ -15,6 +15,7 @@ from service.clients.cli.errors import DONE, RefusalError
 from service.clients.cli.spinner import CLEAR
 from service.clients.cli.terminal import is_plain, is_terminal
 from service.clock import SystemClock, day_of
+from service.formats import change, number, share
 from service.market.store import MarketStore
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import WIDTH, print_json
@@ -176,7 +177,7 @@ def _table(summary: WalkforwardSummary) -> list[str]:
         ("P(Sharpe > luck)", lambda one: _ratio(one.deflatedSharpe), ""),
         ("deepest drawdown", lambda one: _share(one.maxDrawdownPct / 100), _share(idle.maxDrawdownPct / 100)),
         ("exposure", lambda one: _share(one.exposure), ""),
-        ("turnover a year", lambda one: f"{one.turnover:.1f} x", ""),
+        ("turnover a year", lambda one: f"{number(one.turnover, 1)} x", ""),
         ("funding recorded", lambda one: _share(one.fundingKnown), ""),
     ]
     lines = [_line("", [*(_HEADS[one.strategy] for one in columns), "HOLDING"])]
@@ -207,12 +208,12 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _percent(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value:+.2f} %"
+    return _UNKNOWN if value is None else change(value)
 
 
 def _share(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value * 100:.1f} %"
+    return _UNKNOWN if value is None else share(value)
 
 
 def _ratio(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value:.3f}"
+    return _UNKNOWN if value is None else number(value, 3)

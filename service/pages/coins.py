@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from service import formats
 from service.clock import DAY_MS, iso
 from service.pages.svg import sparkline
 from service.pages.wording import FILTERS, UNKNOWN
-from service.present import words
 from service.table.daily import DailyHistory
 from service.wire.coins import CoinRow
 
@@ -181,14 +181,14 @@ def _trend(coin: CoinRow, field: str) -> TableCell:
     trend = getattr(coin, field)
     if trend is None:
         return TableCell(UNKNOWN)
-    return TableCell(words.trend(trend), _TREND_ORDER[trend], f"trend {trend.lower()}", is_stale(coin, field))
+    return TableCell(formats.trend(trend), _TREND_ORDER[trend], f"trend {trend.lower()}", is_stale(coin, field))
 
 
 def _verdict(coin: CoinRow) -> TableCell:
     if coin.verdict is None or coin.verdict == "insufficient-evidence":
         return TableCell(UNKNOWN)
     style = {"bull": "gain", "bear": "loss"}.get(coin.verdict.removeprefix("strong-"), "")
-    return TableCell(words.label(coin.verdict), coin.score, style, is_stale(coin, "verdict"))
+    return TableCell(formats.label(coin.verdict), coin.score, style, is_stale(coin, "verdict"))
 
 
 def _sparks(history: DailyHistory | None) -> Mapping[str, str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from service import formats
 from service.errors import ServiceError
 from service.pages.wording import FILTERS
-from service.present import words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -94,7 +94,7 @@ def _environment() -> "Environment":
         auto_reload=False,
     )
     environment.filters |= FILTERS
-    environment.globals |= {"breadth_words": words.breadth, "move_words": words.moves}
+    environment.globals |= {"breadth_words": formats.breadth, "move_words": formats.moves}
     environment.tests["failed"] = _is_failure
     return environment
 

@@ -6,12 +6,12 @@ from html import unescape
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from service import formats
 from service.pages.coins import coin_lists, is_stale, signed
 from service.pages.dependencies import PageDependencies
 from service.pages.rendering import HtmlPage, PageView
 from service.pages.snapshot import MOST_COINS
 from service.pages.wording import FILTERS, UNKNOWN
-from service.present import numbers, times, words
 from service.wire.coins import CoinRow, Coins
 from service.wire.market import FundingAlerts
 from service.wire.transcripts import Highlights, TranscriptSources
@@ -100,8 +100,8 @@ class TopicPages:
                 _coin(event.asset),
                 TopicCell(event.triggerZone, f"zone {event.triggerZone}"),
                 _rate(event.fundingAtTrigger),
-                TopicCell(times.short_moment(event.firedAt)),
-                TopicCell("still on" if event.clearedAt is None else times.short_moment(event.clearedAt)),
+                TopicCell(formats.short_moment(event.firedAt)),
+                TopicCell("still on" if event.clearedAt is None else formats.short_moment(event.clearedAt)),
             )
             for event in events
         ]
@@ -148,7 +148,7 @@ class TopicPages:
             return TopicContent("Walk-forward", record.data.meta.message or "No run has been recorded yet.", [])
         strategies = [
             (
-                TopicCell(words.label(one.strategy)),
+                TopicCell(formats.label(one.strategy)),
                 TopicCell("published" if one.published else f"refused: {one.refused}", "" if one.published else "loss"),
                 TopicCell(f"{one.total:,}", "num"),
                 TopicCell(FILTERS["share"](one.winRate), "num"),
@@ -195,7 +195,7 @@ class TopicPages:
             )
             for wallet in found.watchlist
         ]
-        count = numbers.count(found.meta.total, "wallet")
+        count = formats.count(found.meta.total, "wallet")
         note = count if len(rows) == found.meta.total else f"{len(rows)} of {count}"
         head = ("Wallet", "Kind", "Address", "Movements", "Tokens")
         return TopicContent(
@@ -210,7 +210,7 @@ class TopicPages:
         sources = (await ask("transcripts", TranscriptSources, action="sources")).data.sources
         passages = [
             (
-                TopicCell(times.day(passage.publishedAt)),
+                TopicCell(formats.day(passage.publishedAt)),
                 TopicCell(unescape(passage.title)),
                 TopicCell(unescape(passage.quote), "spoken"),
                 TopicCell(passage.stance),
@@ -223,7 +223,7 @@ class TopicPages:
                 TopicCell(source.name),
                 TopicCell(source.kind),
                 TopicCell(f"{source.episodes:,}", "num"),
-                TopicCell(UNKNOWN if source.lastEpisodeAt is None else times.day(source.lastEpisodeAt)),
+                TopicCell(UNKNOWN if source.lastEpisodeAt is None else formats.day(source.lastEpisodeAt)),
                 TopicCell(source.status),
             )
             for source in sources

@@ -1,4 +1,4 @@
-"""Template filters: the text of `service.present` with HTML typography, and a dash for unknown values."""
+"""Template filters: the text of `service.formats` with HTML typography, and a dash for unknown values."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -6,8 +6,8 @@ from html import unescape
 from typing import Any, Concatenate, Final, ParamSpec
 from urllib.parse import quote
 
+from service import formats
 from service.clock import SECOND_MS, iso, parse_iso
-from service.present import numbers, times, words
 
 UNKNOWN: Final = "\u2013"
 
@@ -29,14 +29,14 @@ def typeset(write: Callable[Concatenate[Any, P], str]) -> Callable[Concatenate[A
 def rule_value(value: object, rule_id: str) -> str:
     """The input of a rule: a name as it is, funding in percent a year, another number as it is."""
     if isinstance(value, float | int):
-        text = numbers.change(value) if rule_id.startswith("funding") else numbers.price(value)
+        text = formats.change(value) if rule_id.startswith("funding") else formats.price(value)
         return text.translate(_TYPOGRAPHY)
     return UNKNOWN if value is None else str(value)
 
 
 def age(milliseconds: int) -> str:
     """How old something is: `12 s`, `3 min`, `5 h`, `4 days`."""
-    return times.duration(milliseconds / SECOND_MS)
+    return formats.duration(milliseconds / SECOND_MS)
 
 
 def sentence(text: str) -> str:
@@ -50,20 +50,20 @@ def seconds(instant: str) -> int:
 
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "price": typeset(numbers.price),
-    "money": typeset(numbers.money),
-    "change": typeset(numbers.change),
-    "points": typeset(partial(numbers.change, unit="")),
-    "rate": typeset(partial(numbers.change, decimals=1)),
-    "percent": typeset(numbers.percent),
-    "share": typeset(numbers.share),
-    "number": typeset(numbers.number),
-    "rule_name": words.rule,
+    "price": typeset(formats.price),
+    "money": typeset(formats.money),
+    "change": typeset(formats.change),
+    "points": typeset(partial(formats.change, unit="")),
+    "rate": typeset(partial(formats.change, decimals=1)),
+    "percent": typeset(formats.percent),
+    "share": typeset(formats.share),
+    "number": typeset(formats.number),
+    "rule_name": formats.rule,
     "rule_value": rule_value,
-    "day": times.day,
-    "moment": times.short_moment,
+    "day": formats.day,
+    "moment": formats.short_moment,
     "age": typeset(age),
-    "label": words.label,
+    "label": formats.label,
     "sentence": sentence,
     "in_path": partial(quote, safe=""),
     "iso": iso,

@@ -117,9 +117,9 @@ def _lacking(trust: ConfidenceRules, inputs: VerdictInputs, coverage: float) -> 
 def _sum_up(verdict: Label, score: float, lacking: Sequence[str], groups: Mapping[str, float]) -> str:
     if lacking:
         return f"There is no verdict: {_listed(lacking)}."
-    parts = [f"{name} {points:+.2f}" for name, points in groups.items()]
+    parts = [f"{name} {points:+z.2f}" for name, points in groups.items()]
     counted = f"{_listed(parts).capitalize()}. " if parts else ""
-    return f"{counted}Together that is {score:+.2f} on a scale from -4 to +4: {verdict}."
+    return f"{counted}Together that is {score:+z.2f} on a scale from -4 to +4: {verdict}."
 
 
 def _confidence(trust: ConfidenceRules, sources: Sources, exact: _Basis, *, abstains: bool) -> tuple[Confidence, str]:

@@ -115,7 +115,7 @@ def _shifted_features(walked: WalkedFolds, context: WalkContext) -> tuple[bool, 
     for tested in walked:
         book = follow(plan_a_day_early(tested.plan), tested.fold, context)
         foreseen.append(tested._replace(book=book))
-    figures = f"{known:.2f} % as it is, {compounded_pct(foreseen):.2f} % a day ahead of itself"
+    figures = f"{known:z.2f} % as it is, {compounded_pct(foreseen):z.2f} % a day ahead of itself"
     return changed, figures if changed else f"knowing the plan a day earlier changes nothing: {figures}"
 
 
@@ -148,8 +148,8 @@ def _sign_flip_surrogates(
         step()
     found: SurrogateEdge = surrogate_edge(parts)
     figures = (
-        f"{found.yearly_pct:+.2f} % a year before costs on {SURROGATES} tapes whose days go either way by chance,"
-        f" {found.errors:+.2f} standard errors from zero ({MOST_ERRORS:g} allowed, {found.days} days held)"
+        f"{found.yearly_pct:+z.2f} % a year before costs on {SURROGATES} tapes whose days go either way by chance,"
+        f" {found.errors:+z.2f} standard errors from zero ({MOST_ERRORS:g} allowed, {found.days} days held)"
     )
     return abs(found.errors) <= MOST_ERRORS, figures
 
@@ -224,7 +224,7 @@ def _fills(walked: WalkedFolds, context: WalkContext) -> tuple[bool, str]:
     if amiss:
         return False, f"{amiss} position-days are held and not wanted, or wanted and not held"
     if missing > EXACT:
-        return False, f"the days and the positions differ by {missing * 100:.4f} % of the capital"
+        return False, f"the days and the positions differ by {missing * 100:z.4f} % of the capital"
     return True, f"{positions} positions filled at the open after their decision"
 
 

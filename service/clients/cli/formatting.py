@@ -6,10 +6,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from service import formats
 from service.clients.cli.layout import flow
 from service.clients.cli.terminal import Cell, Display, Style, age, safe
 from service.clock import iso, parse_iso
-from service.present import numbers, times, words
 
 UNKNOWN: Final = "-"
 _TREND_STYLES: Final[Mapping[str, Style]] = {"UP": "good", "DOWN": "bad", "HODL": "warn"}
@@ -17,37 +17,37 @@ _TREND_STYLES: Final[Mapping[str, Style]] = {"UP": "good", "DOWN": "bad", "HODL"
 
 def price(value: float | None) -> str:
     """A price in USD without its sign: `117,700`, `0.002197`."""
-    return UNKNOWN if value is None else numbers.price(value)
+    return UNKNOWN if value is None else formats.price(value)
 
 
 def counted(count: int, thing: str) -> str:
     """A number of things: `1 wallet`, `428 movements`."""
-    return numbers.count(count, thing)
+    return formats.count(count, thing)
 
 
 def usd(value: float | None) -> str:
     """A price: `$117,700`."""
-    return UNKNOWN if value is None else numbers.usd(value)
+    return UNKNOWN if value is None else formats.usd(value)
 
 
 def money(value: float | None) -> str:
     """A sum of USD: `$2.34 T`, `$812.4 K`, `$12.30`."""
-    return UNKNOWN if value is None else numbers.money(value)
+    return UNKNOWN if value is None else formats.money(value)
 
 
 def signed(value: float | None, decimals: int = 2, unit: str = " %") -> str:
     """A change with its sign: `+6.64 %`; zero has none."""
-    return UNKNOWN if value is None else numbers.change(value, decimals, unit)
+    return UNKNOWN if value is None else formats.change(value, decimals, unit)
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
     """A percentage that is not a change: `41.2 %`."""
-    return UNKNOWN if value is None else numbers.percent(value, decimals)
+    return UNKNOWN if value is None else formats.percent(value, decimals)
 
 
 def share(value: float | None, decimals: int = 1) -> str:
     """A fraction of one, in percent: `23.1 %`."""
-    return UNKNOWN if value is None else numbers.share(value, decimals)
+    return UNKNOWN if value is None else formats.share(value, decimals)
 
 
 def direction(value: float | None) -> Style | None:
@@ -62,7 +62,7 @@ def change(value: float | None, decimals: int = 2, unit: str = " %") -> Cell:
 
 def trend(state: str | None) -> Cell:
     """A state of a trend, with a sign that needs no colour."""
-    return Cell(state and words.trend(state), _TREND_STYLES.get(state or ""))
+    return Cell(state and formats.trend(state), _TREND_STYLES.get(state or ""))
 
 
 def instant(text: object) -> int | None:
@@ -84,7 +84,7 @@ def moment(text: object) -> str:
     if text is None:
         return UNKNOWN
     at_ms = instant(text)
-    return safe(text) if at_ms is None else times.moment(iso(at_ms))
+    return safe(text) if at_ms is None else formats.moment(iso(at_ms))
 
 
 def elapsed_s(since: object, until: object) -> float | None:
@@ -95,7 +95,7 @@ def elapsed_s(since: object, until: object) -> float | None:
 
 def span(seconds: float | None) -> str:
     """A duration: `4 days`, `36 h`, `5 min`."""
-    return UNKNOWN if seconds is None else times.duration(seconds)
+    return UNKNOWN if seconds is None else formats.duration(seconds)
 
 
 def footer(screen: Display, meta: Mapping[str, Any], *more: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, takewhile
 from typing import Final, Literal, TextIO
 
-from service.present.times import duration
+from service.formats import duration
 
 Style = Literal["good", "bad", "warn", "dim", "strong", "accent"]
 

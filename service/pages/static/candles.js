@@ -37,7 +37,7 @@
     box.setAttribute("aria-label", drawing.getAttribute("aria-label"));
     drawing.replaceWith(box);
     const chart = createChart(box, { autoSize: true, ...looks() });
-    const digits = (value) => value.toFixed(12).replace(/0+$/, "").split(".")[1].length; // small numbers have exponents as text
+    const digits = (value) => (verdict.price(value).split(".")[1] ?? "").length;
     const precision = Math.max(2, ...bars.slice(-20).map((bar) => digits(bar[CLOSE])));
     const candles = chart.addSeries(CandlestickSeries, {
       priceFormat: { type: "price", precision, minMove: 10 ** -precision },
@@ -62,7 +62,7 @@
     };
     candles.setData(bars.map((bar) => ({ time: bar[AT], open: bar[OPEN], high: bar[HIGH], low: bar[LOW], close: bar[CLOSE] })));
     volume.setData(bars.map((bar) => ({ time: bar[AT], value: bar[VOLUME] })));
-    drawLine(FUNDING, (value) => `${value.toFixed(1)} %`, 2);
+    drawLine(FUNDING, verdict.percent, 2);
     if (bars.some((bar) => bar[INTEREST] !== null)) drawLine(INTEREST, money, 3);
     chart.panes().forEach((pane, place) => pane.setStretchFactor(place ? 1 : 4));
     chart.timeScale().fitContent();
@@ -108,7 +108,7 @@
       const untilMs = (time + unit) * 1000;
       const until = bar && (untilMs > Date.now() ? "so far" : new Date(untilMs).toISOString().slice(0, 16).replace("T", " "));
       pointed.textContent = bar
-        ? `${until}: ${verdict.price(bar[CLOSE])} USD, volume ${money(bar[VOLUME])}${bar[FUNDING] === null ? "" : `, funding ${bar[FUNDING].toFixed(1)} % a year`}`
+        ? `${until}: ${verdict.price(bar[CLOSE])} USD, volume ${money(bar[VOLUME])}${bar[FUNDING] === null ? "" : `, funding ${verdict.percent(bar[FUNDING])} a year`}`
         : "";
     });
     figure.querySelector(".controls").hidden = false;

@@ -60,8 +60,9 @@ const verdict = (() => {
   };
   if (document.querySelector("time[data-age]")) setInterval(grow, 1000);
 
-  // Prices as the pages write them: with the precision of the venue (`service/present/numbers.py`).
+  // Prices as the pages write them: with the precision of the venue (`service/formats.py`).
   const price = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 12 });
+  const percent = (value) => `${(Number(value.toFixed(1)) + 0).toFixed(1)} %`; // adding 0 removes the sign of -0
 
   // Whether a stream is followed now; without a name: any.
   const followed = new Set();
@@ -102,5 +103,5 @@ const verdict = (() => {
     }
   };
 
-  return { token, ask, reason, element, follow, follows, passed, price, reprice, written };
+  return { token, ask, reason, element, follow, follows, passed, percent, price, reprice, written };
 })();

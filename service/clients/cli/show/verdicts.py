@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any, Final
 
+from service import formats
 from service.clients.cli import plots
 from service.clients.cli.formatting import (
     UNKNOWN,
@@ -20,7 +21,6 @@ from service.clients.cli.formatting import (
 )
 from service.clients.cli.layout import facts, flow, heading, listed, table
 from service.clients.cli.terminal import Cell, Display, Part, Style
-from service.present import words
 
 _MOST: Final = 4
 _GAUGE: Final = 41
@@ -98,7 +98,7 @@ def _arithmetic(data: Any, screen: Display) -> Iterator[str]:
 def _signal_row(rule: Any) -> list[Cell | object]:
     counts = rule["contribution"]
     return [
-        words.rule(rule["id"]),
+        formats.rule(rule["id"]),
         _value(rule, "value"),
         Cell(_value(rule, "threshold"), "dim"),
         Cell(_value(rule, "flips_at"), "dim"),

@@ -2,13 +2,13 @@
 
 import pytest
 
-from service.present import times, words
+from service import formats
 
 
 def test_instants_are_written_as_iso_dates_in_utc() -> None:
-    assert times.day("2025-07-25") == times.day("2025-07-25T23:59:59.999Z") == "2025-07-25"
-    assert times.moment("2025-07-25T23:59:59.999Z") == "2025-07-25 23:59 UTC"
-    assert times.short_moment("2025-12-24T09:05:00.000Z") == "12-24 09:05"
+    assert formats.day("2025-07-25") == formats.day("2025-07-25T23:59:59.999Z") == "2025-07-25"
+    assert formats.moment("2025-07-25T23:59:59.999Z") == "2025-07-25 23:59 UTC"
+    assert formats.short_moment("2025-12-24T09:05:00.000Z") == "12-24 09:05"
 
 
 @pytest.mark.parametrize(
@@ -26,20 +26,20 @@ def test_instants_are_written_as_iso_dates_in_utc() -> None:
     ],
 )
 def test_a_duration_has_its_largest_whole_unit(seconds: float, text: str) -> None:
-    assert times.duration(seconds) == text
+    assert formats.duration(seconds) == text
 
 
 def test_a_trend_has_a_sign_that_needs_no_color() -> None:
-    assert [words.trend(state) for state in ("UP", "HODL", "DOWN", "SIDEWAYS")] == [
+    assert [formats.trend(state) for state in ("UP", "HODL", "DOWN", "SIDEWAYS")] == [
         "\u25b2 UP", "\u25c6 HODL", "\u25bc DOWN", "SIDEWAYS",
     ]  # fmt: skip
 
 
 def test_labels_have_no_hyphens() -> None:
-    assert words.label("strong-bull") == "strong bull"
+    assert formats.label("strong-bull") == "strong bull"
 
 
 def test_trends_are_states_and_moves_are_counted_apart() -> None:
-    assert words.breadth(33, 80) == "33 of 80 coins are in a daily uptrend"
-    assert words.moves(25, 53) == "25 are up, 53 down over 24 h"
-    assert words.moves(1, 0) == "1 is up, 0 down over 24 h"
+    assert formats.breadth(33, 80) == "33 of 80 coins are in a daily uptrend"
+    assert formats.moves(25, 53) == "25 are up, 53 down over 24 h"
+    assert formats.moves(1, 0) == "1 is up, 0 down over 24 h"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.present.numbers import change, count, money, number, percent, price, rate, scaled, share, usd
+from service.formats import amount, change, count, money, number, percent, price, rate, scaled, share, usd, usd_amount
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,16 @@ def test_a_small_rate_has_four_significant_digits(value: float, text: str) -> No
         (0.0, "$0.00"),
         (-1_500.0, "-$1.50 K"),
         (5e15, "$5,000.0 T"),
+        (999_994.0, "$1.00 M"),
+        (999_950.0, "$1.00 M"),
+        (999_949.9, "$999.9 K"),
+        (-999_960_000.0, "-$1.00 B"),
+        (999_949_999_999.0, "$999.9 B"),
+        (999.994, "$999.99"),
+        (999.995, "$1.00 K"),
+        (99_994.9, "$99.99 K"),
+        (-0.001, "$0.00"),
+        (-0.006, "-$0.01"),
     ],
 )
 def test_a_sum_of_money_has_a_magnitude(value: float, text: str) -> None:
@@ -105,3 +115,50 @@ def test_a_plain_number_has_separators_and_no_negative_zero() -> None:
 
 def test_a_count_agrees_with_its_noun() -> None:
     assert [count(amount, "wallet") for amount in (0, 1, 1_428)] == ["0 wallets", "1 wallet", "1,428 wallets"]
+
+
+@given(st.floats(-1e15, 1e15))
+def test_no_magnitude_is_left_at_a_thousand_and_no_zero_has_a_sign(value: float) -> None:
+    digits, _, unit = scaled(value).partition(" ")
+    assert unit == "T" or abs(float(digits.replace(",", ""))) < 1_000
+    for text in (
+        scaled(value),
+        money(value),
+        change(value),
+        number(value, 0),
+        percent(value),
+        rate(value),
+        amount(value),
+    ):
+        figure = text.replace("$", "").replace(",", "").split(" ")[0]
+        assert float(figure) or not text.startswith(("-", "+"))
+
+
+@pytest.mark.parametrize("value", [-0.04, -0.049, -0.0, -1e-300, 0.0, 0.0499])
+def test_a_percentage_that_rounds_to_zero_has_no_sign(value: float) -> None:
+    assert [change(value, 1), percent(value), share(value / 100)] == ["0.0 %"] * 3
+    assert usd(value * 0) == "$0"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (999_999.4, "999,999"),
+        (999_999.6, "1.00 M"),
+        (-999_999.6, "-1.00 M"),
+        (27_714.3456, "27,714.3"),
+        (187.27, "187.27"),
+        (0.00219712349, "0.00219712"),
+        (4_530_000.0, "4.53 M"),
+    ],
+)
+def test_an_amount_has_its_unit_by_the_rounded_value(value: float, text: str) -> None:
+    assert amount(value) == text
+    assert usd_amount(value) == (f"-${text[1:]}" if value < 0 else f"${text}")
+
+
+@given(st.integers(1, 10**11), st.integers(0, 9))
+def test_a_price_shows_every_digit_of_the_venue(units: int, decimals: int) -> None:
+    value = float(f"{units}e-{decimals}")
+    assert float(price(value).replace(",", "")) == value
+    assert not (("." in price(value)) and price(value).endswith("0"))
