@@ -205,6 +205,8 @@ def _operation(offer: Offer, anonymous: Anonymous) -> JsonSchema:
 
 def _parameter(name: str, location: str, schema: JsonSchema, required: bool) -> JsonSchema:
     bare = {key: value for key, value in schema.items() if key not in {"description", "examples"}}
+    if "enum" in bare:
+        bare["title"] = f"{name} parameter"  # generated clients name a type by it: another than that of the result
     parameter: JsonSchema = {"name": name, "in": location, "required": required, "schema": bare}
     if "description" in schema:
         parameter["description"] = schema["description"]
@@ -259,13 +261,14 @@ def _name(offer: Offer, codes: Iterable[str]) -> str:
 
 
 def _failure(offer: Offer, status: int, codes: list[str]) -> JsonSchema:
-    schema: JsonSchema = {**_FAILURE, "properties": {"error": {"properties": {"code": {"enum": codes}}}}}
+    schema: JsonSchema = _FAILURE
     challenges: Sequence[type] = (ChallengeV1, ChallengeV2)
     if offer.bare_errors:
         schema, challenges = _reference(Failed.__name__), (BareChallengeV1, BareChallengeV2)
     if status == STATUS["PAYMENT_REQUIRED"]:
         schema = {"anyOf": [*(_reference(kind.__name__) for kind in challenges), schema]}
-    return _response(_DESCRIPTIONS[status], {_JSON: schema}, _RESPONSE_HEADERS.get(status, ()))
+    failure = _response(_DESCRIPTIONS[status], {_JSON: schema}, _RESPONSE_HEADERS.get(status, ()))
+    return failure if offer.bare_errors else {**failure, "x-codes": codes}
 
 
 def _response(description: str, forms: Mapping[str, JsonSchema], headers: Sequence[str]) -> JsonSchema:
@@ -314,7 +317,7 @@ def _envelope(offer: Offer) -> JsonSchema:
     return {
         "type": "object",
         "properties": {
-            "schemaVersion": {"const": 1},
+            "schemaVersion": {"type": "integer", "const": 1},
             "data": {"anyOf": kinds} if offer.results else kinds[0],
             "meta": {"$ref": f"#/components/schemas/{meta}"},
             **({"auth": _reference(ManifestAuth.__name__)} if offer.result is Manifest else {}),

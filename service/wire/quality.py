@@ -116,7 +116,7 @@ class VerdictQuality(Struct, frozen=True):
     asset: str
     signal_type: Literal["verdict"]
     reliability_tier: ReliabilityTier
-    confidence: None
+    confidence: float | None
     validations: SignalValidations
     message: str
     record: VerdictRecords

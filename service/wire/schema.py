@@ -15,6 +15,7 @@ REFERENCE: Final = "#/components/schemas/{name}"
 
 JsonSchema = dict[str, Any]
 
+_TYPES: Final[Mapping[type, str]] = {str: "string", bool: "boolean", int: "integer"}
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -73,13 +74,25 @@ def _inlined(value: Any, named: Mapping[str, JsonSchema]) -> Any:
 
 
 def _portable(value: Any, key: str = "") -> Any:
-    r"""Write patterns as ECMA-262 knows them (`$` is the end of the text, there is no `\Z`), docstrings for callers."""
+    r"""Write a schema as other languages read it.
+
+    Patterns are of ECMA-262 (`$` is the end of the text, there is no `\Z`), enumerations and constants name their type,
+    and docstrings are for callers.
+    """
     if isinstance(value, str):
         convert = {"pattern": _without_z, "description": _description}.get(key)
         return convert(value) if convert else value
     if isinstance(value, Mapping):
-        return {inner: _portable(value[inner], inner) for inner in value}
+        return _typed({inner: _portable(value[inner], inner) for inner in value})
     return [_portable(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _typed(schema: JsonSchema) -> JsonSchema:
+    values = schema.get("enum", [schema["const"]] if "const" in schema else ())
+    if not isinstance(values, list) or not values or "type" in schema:
+        return schema
+    (kind,) = {_TYPES[type(value)] for value in values}
+    return {"type": kind, **schema}
 
 
 def _without_z(pattern: str) -> str:

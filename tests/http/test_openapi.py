@@ -1,5 +1,6 @@
 """The OpenAPI document is valid, complete, and says what the structs say."""
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -14,6 +15,7 @@ from service.streams import lines
 from service.streams.state import StreamState
 from service.wire.access import Entitlement, Identity
 from service.wire.envelope import Answer, ErrorBody, failure, success
+from service.wire.manifest import Anonymous
 from service.wire.offer import DATA_CALL, Offer
 from service.wire.offers import OFFERS, QUESTION, WATCH
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
@@ -40,10 +42,14 @@ def response(spec: Any, offer: Offer, status: int) -> Any:
 
 
 def errors(spec: Any, offer: Offer, status: int, body: bytes) -> list[str]:
-    """What the documented schema of an answer finds wrong with a body."""
-    schema = response(spec, offer, status)["content"]["application/json"]["schema"]
+    """What the documented schema and codes of an answer find wrong with a body."""
+    documented, answer = response(spec, offer, status), msgspec.json.decode(body)
+    schema = documented["content"]["application/json"]["schema"]
     validator = jsonschema_rs.Draft202012Validator({**schema, "components": spec["components"]})
-    return [error.message for error in validator.iter_errors(msgspec.json.decode(body))]
+    found = [error.message for error in validator.iter_errors(answer)]
+    if "x-codes" in documented and answer["error"]["code"] not in documented["x-codes"]:
+        found.append("This code is not documented.")
+    return found
 
 
 def walk(value: Any) -> list[tuple[str, Any]]:
@@ -106,13 +112,14 @@ def test_every_failure_a_route_may_answer_is_documented_with_its_codes(spec: Any
     statuses = {str(STATUS[code]) for code in codes}
     assert operation(spec, offer)["responses"].keys() == {"200", *statuses}
     for status in map(int, statuses):
-        schema = response(spec, offer, status)["content"]["application/json"]["schema"]
+        documented = response(spec, offer, status)
+        schema = documented["content"]["application/json"]["schema"]
         failing = schema["anyOf"][-1] if "anyOf" in schema else schema
         if offer is QUESTION:
             assert failing == {"$ref": "#/components/schemas/Failed"}
             continue
-        listed = failing["properties"]["error"]["properties"]["code"]["enum"]
-        assert listed == [code for code in codes if STATUS[code] == status]
+        assert failing == {"$ref": "#/components/schemas/Failure"}
+        assert documented["x-codes"] == [code for code in codes if STATUS[code] == status]
 
 
 def test_a_bearer_route_may_refuse_the_caller_and_a_public_one_may_not(spec: Any) -> None:
@@ -201,8 +208,35 @@ def test_optional_query_parameters_carry_bounds_enumerations_and_defaults() -> N
     parameters = msgspec.json.decode(document(BASE, [offer]))["paths"]["/t"]["get"]["parameters"]
     rows = {row["name"]: row for row in parameters if row["in"] == "query"}
     assert not any(row["required"] for row in rows.values())
-    assert rows["action"]["schema"] == {"enum": ["movements", "watchlist"], "default": "watchlist"}
+    assert rows["action"]["schema"] == {
+        "type": "string",
+        "enum": ["movements", "watchlist"],
+        "default": "watchlist",
+        "title": "action parameter",
+    }
     assert rows["limit"]["schema"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
+
+
+def nodes(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of a document, with its place."""
+    if isinstance(value, dict):
+        yield place, value
+        for key, inner in value.items():
+            yield from nodes(inner, f"{place}/{key}")
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from nodes(inner, f"{place}[{at}]")
+
+
+@pytest.mark.parametrize("anonymous", ["login", "pay"])
+def test_schemas_avoid_what_generators_of_clients_cannot_read(anonymous: Anonymous) -> None:
+    for place, node in nodes(msgspec.json.decode(document(BASE, anonymous=anonymous))):
+        if "$ref" in node:
+            assert list(node) == ["$ref"], f"{place}: a reference has members beside it"
+        if node.get("type") == "null":
+            assert place.rpartition("/")[2].startswith("anyOf["), f"{place}: a value is always null"
+        if "/schema" in place:
+            assert "type" in node or not {"enum", "const"} & node.keys(), f"{place}: values without a type"
 
 
 def test_a_body_is_required_json(spec: Any) -> None:

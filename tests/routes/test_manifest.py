@@ -101,7 +101,10 @@ def test_a_question_is_listed_with_the_fields_of_its_body(manifest: Manifest) ->
     assert [field.name for field in row.parameters if field.required] == ["messages"]
     assert "walletAddress,deviceId,raw,archetype,commandContext" in ",".join(field.name for field in row.parameters)
     assert "$ref" not in str(row.parameters)
-    assert row.parameters[0].schema["items"]["properties"]["role"] == {"enum": ["assistant", "user"]}
+    assert row.parameters[0].schema["items"]["properties"]["role"] == {
+        "type": "string",
+        "enum": ["assistant", "user"],
+    }
 
 
 def test_the_bytes_are_written_once(body: bytes) -> None:
