@@ -28,6 +28,9 @@ _SHOWN: Final = 60
 _TOLD: Final = 300
 """Characters of a validation error in a message."""
 
+_NAMED: Final = 8
+"""Ignored arguments that a message names."""
+
 Arguments = dict[str, Any]
 Result = types.CallToolResult | types.InputRequiredResult
 
@@ -62,44 +65,79 @@ class ToolCaller:
             raise MCPError(
                 types.INVALID_PARAMS, f"there is no tool {params.name[:_SHOWN]!r}; there are {', '.join(TOOL_OF)}"
             )
-        given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
+        given, ignored = _sorted(tool, params.arguments or {})
         replies = params.input_responses or {}
         meant = {name: choice for name in given if (choice := chosen(replies.get(name), name))}
         try:
-            return await self._answer(context, tool, given, meant)
+            return await self._answer(context, tool, given, meant, ignored)
         except FAILURES as error:
             doubt = ambiguous_name(error, given)
             if doubt is None or replies or not can_ask(context):
-                return self._failed(error)
+                return self._failed(error, ignored)
             if is_modern(context):
                 return input_required(doubt)
             choice = await choose(context, doubt)
             if choice is None:
-                return self._failed(error)
+                return self._failed(error, ignored)
             meant = {doubt.field: choice}
         try:
-            return await self._answer(context, tool, given, meant)
+            return await self._answer(context, tool, given, meant, ignored)
         except FAILURES as error:
-            return self._failed(error)
+            return self._failed(error, ignored)
 
-    async def _answer(self, context: Context, tool: McpTool, given: Arguments, meant: Mapping[str, str]) -> Result:
+    async def _answer(
+        self, context: Context, tool: McpTool, given: Arguments, meant: Mapping[str, str], ignored: str
+    ) -> Result:
+        missing = [name for name in schema_of(tool.arguments).get("required", ()) if name not in given]
+        if missing:
+            wrong = f"{tool.name} needs {' and '.join(missing)}, which this call lacks or leaves empty"
+            return _misused(tool, wrong, ignored)
         try:
             asked = msgspec.convert({**given, **meant}, tool.arguments, strict=False).asked()
         except msgspec.ValidationError as error:
-            return failed(
-                f"BAD_REQUEST: {clean(str(error))[:_TOLD]}. {_usage(tool)} Call again with what is missing or wrong."
-            )
+            return _misused(tool, clean(str(error))[:_TOLD], ignored)
         headers = context.request.headers if context.request is not None else None
         ask = partial(self.gateway.ask, asked, headers)
         came = await self.threads.run(ask)
-        happened = " ".join(
+        happened = [
             f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice[:_SHOWN]!r}, as the user chose."
             for name, choice in meant.items()
-        )
-        return _result(make_result(tool, asked, came, self._most_bytes, happened))
+        ]
+        return _result(make_result(tool, asked, came, self._most_bytes, _joined(*happened, ignored)))
 
-    def _failed(self, error: Exception) -> types.CallToolResult:
-        return failed(explain(error, over_http=self._over_http, pays=self.gateway.pays))
+    def _failed(self, error: Exception, ignored: str) -> types.CallToolResult:
+        return failed(_joined(explain(error, over_http=self._over_http, pays=self.gateway.pays), ignored))
+
+
+def _sorted(tool: McpTool, arguments: Arguments) -> tuple[Arguments, str]:
+    """The arguments that count, and a sentence on those that the tool does not take.
+
+    Hosts add arguments of their own and fill what a model leaves out with null or with an empty text.
+    """
+    takes = tool.arguments.__struct_fields__
+    given = {name: value for name, value in arguments.items() if name in takes and not _is_empty(value)}
+    unknown = [name for name in arguments if name not in takes]
+    if not unknown:
+        return given, ""
+    named = [clean(name[:_SHOWN]) for name in unknown[:_NAMED]]
+    if len(unknown) > _NAMED:
+        named.append(f"{len(unknown) - _NAMED} more")
+    return given, f"Ignored arguments that {tool.name} does not take: {', '.join(named)}."
+
+
+def _is_empty(value: object) -> bool:
+    """Whether an argument counts as absent: null, or a text without a visible character."""
+    return value is None or (
+        isinstance(value, str) and not clean(value).replace("\N{REPLACEMENT CHARACTER}", "").strip()
+    )
+
+
+def _misused(tool: McpTool, wrong: str, ignored: str) -> types.CallToolResult:
+    return failed(_joined(f"BAD_REQUEST: {wrong}. {_usage(tool)} Call again with what is missing or wrong.", ignored))
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _usage(tool: McpTool) -> str:

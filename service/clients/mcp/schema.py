@@ -1,7 +1,9 @@
 """JSON Schema 2020-12 of structs, kept short because a model reads all of it before its first question.
 
-Arguments are closed: a tool refuses what it does not know. Answers are open, and say which fields there are and their
-types: `notes` may be in every answer, and this server builds each answer from the struct of its schema.
+Objects are open: a tool ignores and names arguments that it does not take, and `notes` may be in every answer.
+
+Arguments keep to what strict hosts take (OpenAI, Gemini): every schema has one `type`, enumerations hold texts, and
+there is no `$ref`, no `anyOf` and no null. Hosts do not convert the schemas of answers, where null may stand.
 """
 
 from collections.abc import Mapping
@@ -18,17 +20,12 @@ _ANY_OBJECT: Final = {"type": "object"}
 """Says nothing of the entries of a list that a model does not see at once."""
 
 
-def schema_of(kind: type[msgspec.Struct], *, closed: bool = False) -> JsonSchema:
-    """Describe a struct, with every struct that it holds in its place.
-
-    Args:
-        kind: Arguments, or an answer.
-        closed: Whether other properties are refused.
-    """
+def schema_of(kind: type[msgspec.Struct]) -> JsonSchema:
+    """Describe a struct of arguments or of an answer, with every struct that it holds in its place."""
     (schema,), named = msgspec.json.schema_components([kind], ref_template="{name}")
     top = named[schema["$ref"]]
     required = {"required": top["required"]} if top["required"] else {}
-    return _object(top, named) | required | ({"additionalProperties": False} if closed else {})
+    return _object(top, named) | required
 
 
 def _object(schema: Mapping[str, Any], named: Mapping[str, Any]) -> JsonSchema:
@@ -44,7 +41,7 @@ def _short(schema: Mapping[str, Any], named: Mapping[str, Any]) -> JsonSchema:
     if "anyOf" in schema:
         return _either([_short(branch, named) for branch in schema["anyOf"]])
     if "enum" in schema:
-        return {"enum": schema["enum"]}
+        return {"type": "string", "enum": schema["enum"]}
     kept = {key: value for key, value in schema.items() if key in _KEPT}
     items = _short(kept.pop("items"), named) if "items" in kept else _ANY_OBJECT
     return kept if items == _ANY_OBJECT else kept | {"items": items}

@@ -84,7 +84,7 @@ def _listed(tool: McpTool, *, pays: bool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=schema_of(tool.arguments, closed=True),
+        input_schema=schema_of(tool.arguments),
         output_schema=schema_of(tool.view),
         annotations=hints,
     )

@@ -43,7 +43,7 @@ class ToolRequest(Struct, frozen=True):
     spread: str = ""
 
 
-class ToolArguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ToolArguments(Struct, frozen=True, kw_only=True):
     """What a tool takes. By default the fields are the parameters of one route, `offer`."""
 
     offer: ClassVar[str] = ""
