@@ -26,6 +26,7 @@ RANKS: tuple[frozenset[str], ...] = (
             "formats",
             "settings",
             "logs",
+            "networks",
             "queued_output",
             "interpreter",
             "scheduler",

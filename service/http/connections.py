@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
-from service.access.rate_limiter import address_in, is_within, network_of
 from service.clock import Clock
 from service.errors import ServiceError
+from service.networks import address_in, is_within, network_of
 
 RESERVED_FILES: Final = 160
 """Descriptors that clients' connections leave to everything else; at most half of the limit."""

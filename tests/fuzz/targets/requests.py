@@ -12,12 +12,13 @@ import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from service.access.rate_limiter import RequestLimiter, network_of
+from service.access.rate_limiter import RequestLimiter
 from service.errors import ServiceError
 from service.http import app, negotiation
 from service.http.gates.body import decode_body
 from service.http.gates.parameters import ParameterDecoder
 from service.http.protocol import VerdictProtocol
+from service.networks import network_of
 from service.wire.offers import OFFERS
 from tests.fuzz.peer import Peer
 from tests.fuzz.target import Target, check_sound
