@@ -17,6 +17,9 @@ JsonSchema = dict[str, Any]
 
 _TYPES: Final[Mapping[type, str]] = {str: "string", bool: "boolean", int: "integer"}
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
+_COMPACT: Final = frozenset({"type", "items", "description", "minimum", "maximum"})
+_ANY_OBJECT: Final = {"type": "object"}
+"""Says nothing of the entries of a list that a model does not see at once."""
 
 
 def components(types: Iterable[Any]) -> tuple[list[JsonSchema], dict[str, JsonSchema]]:
@@ -102,3 +105,45 @@ def _without_z(pattern: str) -> str:
 def _description(docstring: str) -> str:
     """A docstring without its indent and its `Raises`: callers see failures as codes."""
     return cleandoc(docstring).partition("\n\nRaises:")[0]
+
+
+def compact_schema(kind: type[msgspec.Struct]) -> JsonSchema:
+    """Describe a struct of a tool's arguments or answer, with every struct that it holds in its place.
+
+    It is short, because a model reads all schemas before its first question. Objects are open: a tool ignores and names
+    arguments that it does not take, and answers may have `notes`.
+
+    Arguments keep to what strict hosts take (OpenAI, Gemini): every schema has one `type`, enumerations hold texts, and
+    there is no `$ref`, no `anyOf` and no null. Hosts do not convert the schemas of answers, where null may stand.
+    """
+    (schema,), named = msgspec.json.schema_components([kind], ref_template="{name}")
+    top = named[schema["$ref"]]
+    required = {"required": top["required"]} if top["required"] else {}
+    return _object(top, named) | required
+
+
+def _object(schema: Mapping[str, Any], named: Mapping[str, Any]) -> JsonSchema:
+    return {
+        "type": "object",
+        "properties": {name: _short(inner, named) for name, inner in schema["properties"].items()},
+    }
+
+
+def _short(schema: Mapping[str, Any], named: Mapping[str, Any]) -> JsonSchema:
+    if "$ref" in schema:
+        return _object(named[schema["$ref"]], named)
+    if "anyOf" in schema:
+        return _either([_short(branch, named) for branch in schema["anyOf"]])
+    if "enum" in schema:
+        return {"type": "string", "enum": schema["enum"]}
+    kept = {key: value for key, value in schema.items() if key in _COMPACT}
+    items = _short(kept.pop("items"), named) if "items" in kept else _ANY_OBJECT
+    return kept if items == _ANY_OBJECT else kept | {"items": items}
+
+
+def _either(branches: list[JsonSchema]) -> JsonSchema:
+    """One of several: their types in one list, a null among the values of the enumeration beside it."""
+    first, *_ = branches
+    if "enum" in first:
+        return {"enum": [*first["enum"], None]}
+    return {**first, "type": [branch["type"] for branch in branches]}

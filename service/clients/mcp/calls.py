@@ -12,12 +12,12 @@ from service.clients.cli.errors import RefusalError
 from service.clients.mcp.elicitation import Context, ambiguous_name, can_ask, choose, chosen, input_required, is_modern
 from service.clients.mcp.error_messages import explain
 from service.clients.mcp.gateway import Gateway
-from service.clients.mcp.schema import schema_of
 from service.clients.mcp.tool_results import ToolResult, clean, make_result
 from service.clients.mcp.tools import TOOL_OF, McpTool
 from service.clients.paying.terms import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableAnswerError
 from service.clients.sdk.pool import CallThreads
+from service.wire.schema import compact_schema
 
 FAILURES = (RefusedError, UnreachableError, UnreadableAnswerError, UnpaidError, OpenPaymentError, RefusalError)
 """Errors that are reported to the model."""
@@ -88,7 +88,7 @@ class ToolCaller:
     async def _answer(
         self, context: Context, tool: McpTool, given: Arguments, meant: Mapping[str, str], ignored: str
     ) -> Result:
-        missing = [name for name in schema_of(tool.arguments).get("required", ()) if name not in given]
+        missing = [name for name in compact_schema(tool.arguments).get("required", ()) if name not in given]
         if missing:
             wrong = f"{tool.name} needs {' and '.join(missing)}, which this call lacks or leaves empty"
             return _misused(tool, wrong, ignored)
@@ -142,7 +142,7 @@ def _joined(*sentences: str) -> str:
 
 def _usage(tool: McpTool) -> str:
     """A tool's arguments in a sentence, for a model that did not follow the schema."""
-    schema = schema_of(tool.arguments)
+    schema = compact_schema(tool.arguments)
     takes = [
         f"{name}{' (needed)' if name in schema.get('required', ()) else ''}"
         f"{': one of ' + ', '.join(kind['enum']) if 'enum' in kind else ''}"

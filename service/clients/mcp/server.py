@@ -13,8 +13,8 @@ from service.clients.mcp import resources
 from service.clients.mcp.calls import FAILURES, ToolCaller
 from service.clients.mcp.elicitation import Context
 from service.clients.mcp.error_messages import explain
-from service.clients.mcp.schema import schema_of
 from service.clients.mcp.tools import TOOLS, McpTool
+from service.wire.schema import compact_schema
 
 INSTRUCTIONS: Final = (
     "Crypto market data and rules-based verdicts. Every figure you state about the market has to come from a tool. "
@@ -84,7 +84,7 @@ def _listed(tool: McpTool, *, pays: bool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=schema_of(tool.arguments),
-        output_schema=schema_of(tool.view),
+        input_schema=compact_schema(tool.arguments),
+        output_schema=compact_schema(tool.view),
         annotations=hints,
     )

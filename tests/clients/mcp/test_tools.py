@@ -12,12 +12,12 @@ from mcp.server.lowlevel import Server
 from service.clients.mcp import views
 from service.clients.mcp.calls import ToolCaller
 from service.clients.mcp.gateway import Gateway
-from service.clients.mcp.schema import schema_of
 from service.clients.mcp.server import INSTRUCTIONS, make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES
 from service.clients.mcp.tools import TOOL_OF, TOOLS
 from service.clients.sdk.calls import OFFER_OF
 from service.wire import ask, coins, market, quality, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
+from service.wire.schema import compact_schema
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import ERAS, Opened
 
@@ -142,15 +142,15 @@ async def test_arguments_have_the_form_that_strict_hosts_take(opened: Opened) ->
 
 def test_objects_are_open_to_what_hosts_add_and_answers_to_notes() -> None:
     for tool in TOOLS:
-        given = list(objects(schema_of(tool.view)))
+        given = list(objects(compact_schema(tool.view)))
         assert given
-        assert not any("additionalProperties" in one for one in [*given, *objects(schema_of(tool.arguments))])
+        assert not any("additionalProperties" in one for one in [*given, *objects(compact_schema(tool.arguments))])
         assert not any("notes" in one.get("properties", {}) for one in given)
 
 
 def test_every_answer_requires_its_date_and_age_but_an_answer_in_words_which_tells_its_sources() -> None:
     for tool in TOOLS:
-        required = schema_of(tool.view)["required"]
+        required = compact_schema(tool.view)["required"]
         assert "as_of" in required
         assert ("data_age_seconds" in required) is (tool.name != "ask")
 
@@ -215,9 +215,9 @@ async def test_the_server_says_what_no_single_tool_can(opened: Opened) -> None:
 
 
 def test_enumerations_of_the_wire_stand_in_the_schema() -> None:
-    properties = schema_of(views.VerdictView)["properties"]
+    properties = compact_schema(views.VerdictView)["properties"]
     assert set(properties["verdict"]["enum"]) == {
         "strong-bull", "bull", "neutral", "bear", "strong-bear", "insufficient-evidence",
     }  # fmt: skip
     assert properties["rules"]["items"]["properties"]["flips_at"] == {"type": ["string", "number", "null"]}
-    assert None in schema_of(views.RiskView)["properties"]["trend_daily"]["enum"]
+    assert None in compact_schema(views.RiskView)["properties"]["trend_daily"]["enum"]
