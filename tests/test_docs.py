@@ -26,6 +26,7 @@ from service.__main__ import SECTIONS, run
 from service.access.quota import STARTER
 from service.clients.cli import errors
 from service.clients.cli.errors import UsageError
+from service.clients.mcp import http_guard as tool_guard
 from service.clients.mcp import serving as tool_serving
 from service.clients.mcp import tool_results
 from service.clients.mcp.tools import TOOLS
@@ -458,7 +459,7 @@ async def test_the_tool_server_starts_as_a_host_is_told_to_start_it(person: Pers
     assert [[f"`{tool.name}`", tool.description] for tool in listed] == rows(section("Tools for agents"))
     assert [tool.name for tool in TOOLS] == [tool.name for tool in listed]
     assert not called.is_error
-    assert f"`http://127.0.0.1:{tool_serving.PORT}{tool_serving.PATH}`" in section("Tools for agents")
+    assert f"`http://127.0.0.1:{tool_serving.PORT}{tool_guard.PATH}`" in section("Tools for agents")
     assert f"{tool_results.DEFAULT_BYTES // 1024} KB" in section("Tools for agents")
 
 

@@ -16,6 +16,9 @@ from service.clients.sdk.answer import RefusedError
 ANSWER_TIMEOUT_S: Final = 120
 """Longest wait for a person, where the call waits for one."""
 
+WHOLE_ANSWER: Final = "verdict.whole_answer"
+"""A key of the ASGI scope: the caller takes no stream, so nothing reaches it before the answer."""
+
 _MOST: Final = 10
 _SHOWN: Final = 60
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -63,7 +66,9 @@ def can_ask(context: Context) -> bool:
     """Whether the host shows its user forms; one that declares no mode does."""
     declared = context.session.client_capabilities
     asks = declared.elicitation if declared else None
-    return asks is not None and (asks.form is not None or asks.url is None)
+    shows = asks is not None and (asks.form is not None or asks.url is None)
+    waits = context.request is not None and WHOLE_ANSWER in context.request.scope and not is_modern(context)
+    return shows and not waits
 
 
 def is_modern(context: Context) -> bool:

@@ -1,17 +1,40 @@
-"""Sends a tool's request to the service over pooled connections, and pays for it if configured."""
+"""Sends requests to the service over pooled connections: of tools, paid for if configured, and to confirm tokens."""
 
+import asyncio
+import hashlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from service.clients.mcp.tools import ToolRequest
 from service.clients.paying.buyer import Buyer
-from service.clients.sdk.answer import RawAnswer, RefusedError
+from service.clients.sdk.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
 from service.clients.sdk.calls import request_of
 from service.clients.sdk.connection import is_token
-from service.clients.sdk.pool import ConnectionPool
+from service.clients.sdk.pool import CallThreads, ConnectionPool
+from service.clock import Clock
+
+CONFIRMED_S: Final = 60
+"""How long a token that the service accepted is taken without asking again."""
+
+REFUSED_S: Final = 10
+"""How long a token that the service refused is refused without asking again."""
+
+OUTAGE_S: Final = 3_600
+"""How long an accepted token is taken while the service does not say."""
+
+MOST_REMEMBERED: Final = 4_096
+"""Accepted tokens, and refused ones, that are remembered."""
+
+_CONFIRMING_S: Final = 10.0
+"""Longest wait for what the service says of a token."""
+
+_TIER_PATH: Final = "/api/cli/billing/tier"
+
+T = TypeVar("T")
 
 
 class Gateway:
@@ -78,4 +101,112 @@ class Gateway:
 def bearer(headers: Mapping[str, str] | None) -> str | None:
     """The bearer token of an HTTP request (RFC 6750 §2.1), or None."""
     scheme, _, token = (headers or {}).get("authorization", "").partition(" ")
+    token = token.strip(" ")
     return token if scheme.lower() == "bearer" and is_token(token) else None
+
+
+class Standing(NamedTuple):
+    """What is known of a token.
+
+    Args:
+        kind: `limited` if the service refuses to say for now; `unknown` if it could not be asked.
+        retry_after: Seconds until a `limited` token may be tried again.
+    """
+
+    kind: Literal["accepted", "refused", "limited", "unknown"]
+    retry_after: str = ""
+
+
+_ACCEPTED: Final = Standing("accepted")
+_REFUSED: Final = Standing("refused")
+_UNKNOWN: Final = Standing("unknown")
+
+
+class _Accepted(Struct):
+    """When the service accepted a token, and when it is asked again."""
+
+    at_s: float
+    again_s: float
+
+
+class Confirmations:
+    """Asks the service whether tokens are valid, and remembers what it said for a bounded time.
+
+    Refused tokens are remembered apart from accepted ones, so that invented ones displace none.
+
+    Args:
+        url: The service.
+        clock: Its monotonic time counts.
+    """
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self._pool = ConnectionPool(url, _CONFIRMING_S)
+        self.close = self._pool.close
+        self._threads = CallThreads()
+        self._now = clock.monotonic
+        self._accepted: dict[bytes, _Accepted] = {}
+        self._refused: dict[bytes, float] = {}
+        self._asking: dict[bytes, asyncio.Task[Standing]] = {}
+
+    async def standing(self, token: str) -> Standing:
+        """What the service says of a token. Calls about one token share one request."""
+        mark = digest(token)
+        known = self._accepted.get(mark)
+        if known is not None and self._now() < known.again_s:
+            return _ACCEPTED
+        if self._now() < self._refused.get(mark, 0.0):
+            return _REFUSED
+        asking = self._asking.get(mark)
+        if asking is None:
+            asking = asyncio.create_task(self._ask(mark, token))
+            self._asking[mark] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(mark, None))
+        return await asyncio.shield(asking)
+
+    async def _ask(self, mark: bytes, token: str) -> Standing:
+        try:
+            await self._threads.run(partial(self._look_up, token))
+        except RefusedError as error:
+            if error.status == HTTPStatus.UNAUTHORIZED:
+                self._accepted.pop(mark, None)
+                _remember(self._refused, mark, self._now() + REFUSED_S)
+                return _REFUSED
+            limited = error.status == HTTPStatus.TOO_MANY_REQUESTS
+            found = Standing("limited", _seconds(error.headers.get("retry-after", ""))) if limited else _UNKNOWN
+        except (UnreachableError, UnreadableAnswerError):
+            found = _UNKNOWN
+        else:
+            now = self._now()
+            _remember(self._accepted, mark, _Accepted(now, now + CONFIRMED_S))
+            return _ACCEPTED
+        return self._without_answer(mark, found)
+
+    def _without_answer(self, mark: bytes, found: Standing) -> Standing:
+        """An earlier confirmation, if there is one, while the service does not say."""
+        known = self._accepted.get(mark)
+        now = self._now()
+        if known is None or now >= known.at_s + OUTAGE_S:
+            return found
+        known.again_s = now + REFUSED_S
+        return _ACCEPTED
+
+    def _look_up(self, token: str) -> None:
+        with self._pool.connection(token) as client:
+            client.ask("GET", _TIER_PATH)
+
+
+def digest(token: str) -> bytes:
+    """What stands for a token where it is remembered."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _seconds(text: str) -> str:
+    return text if text.isascii() and text.isdigit() else "1"
+
+
+def _remember(known: dict[bytes, T], mark: bytes, value: T) -> None:
+    """Remember a value, and forget the oldest where there are too many."""
+    known.pop(mark, None)
+    known[mark] = value
+    if len(known) > MOST_REMEMBERED:
+        del known[next(iter(known))]

@@ -1,18 +1,23 @@
-"""What stands before the tool server over HTTP: Host, the size and time of a body, and sessions of one client."""
+"""What stands before the tool server over HTTP: Host, credentials, limits of a body, sessions, and Accept."""
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Coroutine, Iterable
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final, Literal, NamedTuple
 
 import anyio
+import msgspec
 from mcp import types
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.clients.mcp.elicitation import WHOLE_ANSWER
+from service.clients.mcp.gateway import Standing, bearer, digest
+from service.clients.mcp.sessions import SESSION_IDLE_S, SESSIONS_PER_HOLDER, Holder, Sessions, ToolSession
 from service.clock import Clock
+
+PATH: Final = "/mcp"
+"""Where the tools are."""
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Of one message."""
@@ -20,47 +25,59 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 BODY_S: Final = 15.0
 """Longest time for a body to arrive."""
 
-SESSION_IDLE_S: Final = 300
-"""A session without a request for so long is ended."""
-
-SESSIONS_PER_CLIENT: Final = 16
-
+_ACCEPT: Final = b"accept"
 _SESSION: Final = b"mcp-session-id"
 _VERSION: Final = b"mcp-protocol-version"
+_JSON: Final = "application/json"
+_EVENTS: Final = "text/event-stream"
+_LISTEN: Final = "subscriptions/listen"
+"""The request whose answer is a stream without an end."""
+
+Fields = dict[bytes, list[bytes]]
 
 
-class _Session(Struct):
-    """An open session: whose, requests under way, and when the last one ended."""
+class _Caller(NamedTuple):
+    """Whose sessions a request may use, and whose place a new one takes."""
 
-    client: bytes
-    under_way: int
-    used_s: float
+    credential: bytes
+    holder: Holder
 
 
 class HttpGuard:
     """Refuses what the application behind it should not see.
 
-    A client is who sends the same `Authorization`; all who send none are one.
+    It checks Host, then the credential, then reads the body; only then it looks at sessions. A request without a token
+    is served; its sessions count for its network. So do those of a token while the service cannot be asked about it.
 
     Args:
         app: The tool server.
         hosts: What `Host` may be.
         clock: Tells how long a session has been idle.
+        standing: What the service says of a token.
+        network_of: The network that a request comes from.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], clock: Clock) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        clock: Clock,
+        standing: Callable[[str], Coroutine[Any, Any, Standing]],
+        network_of: Callable[[Scope], str],
+    ) -> None:
         self._app = app
         self._hosts = frozenset(host.encode() for host in hosts)
         self._clock = clock
-        self._sessions: dict[bytes, _Session] = {}
-        self._opening: Counter[bytes] = Counter()
+        self._standing = standing
+        self._network_of = network_of
+        self._sessions = Sessions(clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, then hand it on with its whole body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        fields: dict[bytes, list[bytes]] = {}
+        fields: Fields = {}
         for name, value in scope["headers"]:
             fields.setdefault(name, []).append(value)
         hosts = fields.get(b"host", [])
@@ -68,10 +85,44 @@ class HttpGuard:
             await _refuse(send, HTTPStatus.BAD_REQUEST, "Send exactly one Host header.")
         elif hosts[0].lower() not in self._hosts:
             await _refuse(send, HTTPStatus.MISDIRECTED_REQUEST, "This server is not called so.")
+        elif scope["path"] != PATH:
+            await self._app(scope, receive, send)
         else:
-            await self._take_in(scope, fields, receive, send)
+            caller = await self._identify(scope, fields, send)
+            if caller is not None:
+                await self._take_in(caller, scope, fields, receive, send)
 
-    async def _take_in(self, scope: Scope, fields: dict[bytes, list[bytes]], receive: Receive, send: Send) -> None:
+    async def _identify(self, scope: Scope, fields: Fields, send: Send) -> _Caller | None:
+        """Who calls; None where the credential is refused. The sessions of a refused credential end."""
+        given = fields.get(b"authorization", [])
+        if not given:
+            return _Caller(b"", Holder(self._network_of(scope), confirmed=False))
+        token = bearer({"authorization": given[0].decode("latin-1")}) if len(given) == 1 else None
+        if token is None:
+            await _refuse_token(
+                send, "Send one Authorization header, of the form `Bearer <API key>`.", "invalid_request"
+            )
+            return None
+        credential = digest(token)
+        standing = await self._standing(token)
+        if standing.kind == "accepted":
+            return _Caller(credential, Holder(credential, confirmed=True))
+        if standing.kind == "unknown":
+            return _Caller(credential, Holder(self._network_of(scope), confirmed=False))
+        if standing.kind == "limited":
+            wait = standing.retry_after
+            message = f"The service refuses requests with this token for now. Send the next one in {wait} s."
+            await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS, message, (b"retry-after", wait.encode()))
+            return None
+        await self._end(scope, self._sessions.of(credential))
+        await _refuse_token(
+            send,
+            "The service refuses this token: it is unknown, expired or revoked. Send a valid API key.",
+            "invalid_token",
+        )
+        return None
+
+    async def _take_in(self, caller: _Caller, scope: Scope, fields: Fields, receive: Receive, send: Send) -> None:
         body: bytes | None = None
         try:
             with anyio.fail_after(BODY_S):
@@ -89,61 +140,85 @@ class HttpGuard:
         async def receive_again() -> Message:
             return given.pop() if given else await receive()
 
-        await self._serve(scope, fields, receive_again, send)
+        form = _form(scope, fields, body)
+        if form is None:
+            message = f"Accept takes neither {_JSON} nor {_EVENTS} as this request needs it. Send both in Accept."
+            await _refuse(send, HTTPStatus.NOT_ACCEPTABLE, message)
+        else:
+            accepting = _accepting(scope, f"{_JSON}, {_EVENTS}") | ({WHOLE_ANSWER: True} if form == "json" else {})
+            send = _WholeAnswer(send) if form == "json" else send
+            await self._serve(caller, accepting, fields, receive_again, send)
 
-    async def _serve(self, scope: Scope, fields: dict[bytes, list[bytes]], receive: Receive, send: Send) -> None:
-        """Serve a request of a session, or of none, or one that may open one, if its client may have another."""
-        known = self._sessions.get(fields.get(_SESSION, [b""])[0])
-        if known is not None:
-            known.under_way += 1
-            try:
-                await self._app(scope, receive, send)
-            finally:
-                known.under_way -= 1
-                known.used_s = self._clock.monotonic()
-            if scope["method"] == "DELETE":
-                self._sessions.pop(fields[_SESSION][0], None)
-        elif scope["method"] == "POST" and fields.get(_VERSION, [b""])[0].decode("latin-1") not in (
-            MODERN_PROTOCOL_VERSIONS
-        ):
-            await self._open(hashlib.sha256(fields.get(b"authorization", [b""])[0]).digest(), scope, receive, send)
+    async def _serve(self, caller: _Caller, scope: Scope, fields: Fields, receive: Receive, send: Send) -> None:
+        """Serve a request of a session, or of none, or one that may open one, if its holder may have another."""
+        await self._end(scope, self._sessions.expired())
+        modern = fields.get(_VERSION, [b""])[0].decode("latin-1") in MODERN_PROTOCOL_VERSIONS
+        if not modern and _SESSION in fields:
+            session = self._sessions.find(fields[_SESSION][0], caller.credential)
+            if session is None:
+                await _refuse(send, HTTPStatus.NOT_FOUND, "There is no such session. Open a new one with initialize.")
+            else:
+                session.holder = caller.holder
+                await self._continue(session, scope, receive, send)
+        elif not modern and scope["method"] == "POST":
+            await self._open(caller, scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _open(self, client: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        now = self._clock.monotonic()
-        for key, session in list(self._sessions.items()):
-            if not session.under_way and now - session.used_s >= SESSION_IDLE_S:  # the tool server has ended it too
-                del self._sessions[key]
-        held = sum(session.client == client for session in self._sessions.values())
-        if held + self._opening[client] >= SESSIONS_PER_CLIENT:
-            await _refuse(
-                send,
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f"This client has {SESSIONS_PER_CLIENT} open sessions. End one, or wait {SESSION_IDLE_S} s.",
+    async def _continue(self, session: ToolSession, scope: Scope, receive: Receive, send: Send) -> None:
+        stream = scope["method"] == "GET"
+        session.streams += stream
+        session.under_way += not stream
+        session.used_s = self._clock.monotonic()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            session.streams -= stream
+            session.under_way -= not stream
+            session.used_s = self._clock.monotonic()
+        if scope["method"] == "DELETE":
+            self._sessions.drop(session)
+
+    async def _open(self, caller: _Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._sessions.begin(caller.holder):
+            message = (
+                f"This caller has {SESSIONS_PER_HOLDER} sessions at work, or the server too many. End one, or wait for "
+                f"one to end: at the latest after {SESSION_IDLE_S} s without a request."
             )
+            await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS, message, (b"retry-after", b"1"))
             return
-        opened: list[_Session] = []
+        opened: list[ToolSession] = []
 
         async def note(message: Message) -> None:
             for name, value in message.get("headers", ()):
-                if name == _SESSION and message["status"] == HTTPStatus.OK:
-                    opened.append(_Session(client, 1, now))
-                    self._sessions[value] = opened[0]
-                    self._opening[client] -= 1
+                if name == _SESSION and message["status"] == HTTPStatus.OK and not opened:
+                    session, ended = self._sessions.add(value, *caller)
+                    opened.append(session)
+                    await self._end(scope, ended)
             await send(message)
 
-        self._opening[client] += 1
         try:
             await self._app(scope, receive, note)
         finally:
             if not opened:
-                self._opening[client] -= 1
-            if not self._opening[client]:
-                del self._opening[client]
+                self._sessions.give_up(caller.holder)
             for session in opened:
                 session.under_way -= 1
                 session.used_s = self._clock.monotonic()
+
+    async def _end(self, scope: Scope, sessions: Iterable[ToolSession]) -> None:
+        """End sessions in the tool server, as their clients would."""
+        kept = [(name, value) for name, value in scope["headers"] if name in {b"host", b"origin"}]
+        for session in sessions:
+            await self._app({**scope, "method": "DELETE", "headers": [*kept, (_SESSION, session.id)]}, _empty, _unsent)
+
+
+async def _empty() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _unsent(_message: Message) -> None:
+    """Drop an answer that has no reader."""
 
 
 class _TooLargeError(Exception):
@@ -164,16 +239,112 @@ async def _read(receive: Receive) -> bytes | None:
             return bytes(body)
 
 
-async def _refuse(send: Send, status: HTTPStatus, message: str) -> None:
+async def _refuse(send: Send, status: HTTPStatus, message: str, *more: tuple[bytes, bytes]) -> None:
     """Answer with a JSON-RPC error, and close: what is left of the request is not read."""
-    error = types.JSONRPCError(
-        jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=message)
-    )
-    body = error.model_dump_json(by_alias=True, exclude_unset=True).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-    ]
+    body = _error(types.INVALID_REQUEST, message)
+    headers = [*_of_json(body), (b"connection", b"close"), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _refuse_token(send: Send, message: str, code: str) -> None:
+    """A 401 with its challenge (RFC 6750 §3)."""
+    challenge = f'Bearer realm="verdict", error="{code}"'.encode()
+    await _refuse(send, HTTPStatus.UNAUTHORIZED, message, (b"www-authenticate", challenge))
+
+
+def _error(code: int, message: str) -> bytes:
+    error = types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=message))
+    return error.model_dump_json(by_alias=True, exclude_unset=True).encode()
+
+
+def _of_json(body: bytes) -> list[tuple[bytes, bytes]]:
+    return [(b"content-type", _JSON.encode()), (b"content-length", b"%d" % len(body))]
+
+
+def _form(scope: Scope, fields: Fields, body: bytes) -> Literal["json", "events"] | None:
+    """The form of an answer that the caller takes (RFC 9110 §12.5.1); without `Accept` as by `*/*`.
+
+    The tool server answers a message with a stream of events, and wants a caller that takes JSON too. Who does not name
+    event streams gets the same answer as one JSON document. A stream without an end is one of events in any case.
+    """
+    ranges = b",".join(fields.get(_ACCEPT, [])).decode("latin-1").lower()
+    if _takes(ranges, _EVENTS, named=True) or scope["method"] == "DELETE":
+        return "events"
+    if scope["method"] == "GET" or _method(body) == _LISTEN:
+        return "events" if _takes(ranges, _EVENTS) else None
+    return "json" if _takes(ranges, _JSON) else None
+
+
+def _takes(ranges: str, media: str, *, named: bool = False) -> bool:
+    """Whether an `Accept` takes a media type; `named`: other than by `*/*`."""
+    taken: dict[str, bool] = {}
+    for one in (ranges if ranges.strip(" ,\t") else "*/*").split(","):
+        name, *parameters = (part.strip() for part in one.split(";"))
+        refused = any(part.startswith("q=") and not part[2:].strip("0.") for part in parameters)
+        taken[name] = not refused
+    wider = (media, f"{media.partition('/')[0]}/*", "*/*")[: 2 if named else 3]
+    return next((taken[name] for name in wider if name in taken), False)
+
+
+def _accepting(scope: Scope, accept: str) -> dict[str, Any]:
+    kept = [(name, value) for name, value in scope["headers"] if name != _ACCEPT]
+    return {**scope, "headers": [*kept, (_ACCEPT, accept.encode())]}
+
+
+class _Message(msgspec.Struct):
+    """The part of a message that says what it asks."""
+
+    method: str = ""
+
+
+def _method(body: bytes) -> str:
+    try:
+        return msgspec.json.decode(body, type=_Message).method
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+
+
+class _WholeAnswer:
+    """Sends the answer in a stream of events as one JSON document; other answers pass.
+
+    Args:
+        send: Where to.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._events = bytearray()
+
+    async def __call__(self, message: Message) -> None:
+        """Take a message of the application."""
+        if message["type"] == "http.response.start" and _is_stream(message):
+            self._start = message
+        elif self._start is None:
+            await self._send(message)
+        elif message["type"] == "http.response.body":
+            self._events += message.get("body", b"")
+            if not message.get("more_body", False):
+                await self._finish(self._start)
+
+    async def _finish(self, start: Message) -> None:
+        body = _answer_in(bytes(self._events)) or _error(types.INTERNAL_ERROR, "The request ended without an answer.")
+        kept = [(name, value) for name, value in start["headers"] if name not in {b"content-type", b"content-length"}]
+        await self._send({**start, "headers": [*kept, *_of_json(body)]})
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def _is_stream(start: Message) -> bool:
+    return any(name == b"content-type" and value.startswith(_EVENTS.encode()) for name, value in start["headers"])
+
+
+def _answer_in(events: bytes) -> bytes | None:
+    """The JSON-RPC response among events (each has one line of data); None without one."""
+    for line in reversed(events.splitlines()):
+        name, _, data = line.partition(b":")
+        if name == b"data" and data.strip():
+            message = json.loads(data)
+            if "result" in message or "error" in message:
+                return data.strip()
+    return None

@@ -22,14 +22,15 @@ from mcp.shared.message import SessionMessage
 from service.clients.cli.command import Arguments
 from service.clients.cli.errors import RefusalError
 from service.clients.cli.terminal import is_terminal, tell
-from service.clients.mcp import http_guard
+from service.clients.mcp import http_guard, sessions
 from service.clients.mcp.calls import ToolCaller
-from service.clients.mcp.gateway import Gateway, bearer
+from service.clients.mcp.gateway import Confirmations, Gateway, bearer
 from service.clients.mcp.server import make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES
 from service.clients.paying.buyer import Buyer, unattended_buyer
 from service.clients.profile.connection import token_of, url_of
 from service.clock import SystemClock
+from service.networks import TrustedProxies, network_of
 from service.queued_output import queue_output
 
 MOST_BYTES: Final = 4 * 1024 * 1024
@@ -96,13 +97,9 @@ def _judge(line: bytes) -> tuple[int, str, types.RequestId | None] | None:
 
 
 PORT: Final = 8403
-PATH: Final = "/mcp"
 _HERE: Final = "127.0.0.1"
 _NAMES: Final = (_HERE, "localhost")
 _LAST_PORT: Final = 65_535
-_MOST_SESSIONS: Final = 500
-"""Of all clients together, of the older generation of the protocol, which keeps some tens of kilobytes for each."""
-
 _IDLE_S: Final = 75
 """A connection without a request for so long is closed, as those of the service are by default."""
 
@@ -135,7 +132,9 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
             ToolCaller(gateway, most_bytes, over_http=arguments.http), most_bytes, over_http=arguments.http
         )
         if arguments.http:
-            serve_http(server, PORT if arguments.port is None else arguments.port)
+            proxies = trusted_proxies(environment)
+            with closing(Confirmations(url, SystemClock())) as confirmations:
+                serve_http(server, PORT if arguments.port is None else arguments.port, confirmations, proxies)
         else:
             if is_terminal(sys.stdin):
                 tell("The tools wait for the program that starts this to speak to them; Ctrl-C ends it")
@@ -174,12 +173,27 @@ async def serve_stdio(server: Server[Any]) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def serve_http(server: Server[Any], port: int) -> None:
+def trusted_proxies(environment: Mapping[str, str]) -> TrustedProxies:
+    """The proxies whose `X-Forwarded-For` counts, as the service reads them.
+
+    Raises:
+        RefusalError: If one is no address and no network.
+    """
+    name = "VERDICT_TRUSTED_PROXIES"
+    try:
+        return TrustedProxies([part.strip() for part in environment.get(name, "").split(",") if part.strip()])
+    except ValueError as error:
+        raise RefusalError(f"{name} takes addresses or networks ({error})") from None
+
+
+def serve_http(server: Server[Any], port: int, confirmations: Confirmations, proxies: TrustedProxies) -> None:
     """Serve this machine over streamable HTTP.
 
     Args:
         server: What is served.
         port: Where; 0 is any that is free.
+        confirmations: Says which tokens the service accepts.
+        proxies: Proxies in front of it.
 
     Raises:
         RefusalError: If it is none, or somebody listens there already.
@@ -194,21 +208,30 @@ def serve_http(server: Server[Any], port: int) -> None:
         port = listening.getsockname()[1]
         trusted = security(port)
         app = server.streamable_http_app(
-            streamable_http_path=PATH,
+            streamable_http_path=http_guard.PATH,
             transport_security=trusted,
             max_request_body_size=http_guard.MOST_BYTES,
-            session_idle_timeout=http_guard.SESSION_IDLE_S,
-            max_sessions=_MOST_SESSIONS,
+            session_idle_timeout=sessions.SESSION_IDLE_S,
+            max_sessions=2
+            * sessions.MOST_SESSIONS,  # the guard counts sessions; requests that open none take a place for a moment
+        )
+        guard = http_guard.HttpGuard(
+            app,
+            trusted.allowed_hosts,
+            SystemClock(),
+            confirmations.standing,
+            lambda scope: network_of(proxies.host_of(scope)),
         )
         config = uvicorn.Config(
-            http_guard.HttpGuard(app, trusted.allowed_hosts, SystemClock()),
+            guard,
+            proxy_headers=False,
             log_config=None,
             access_log=False,
             server_header=False,
             timeout_keep_alive=_IDLE_S,
             timeout_graceful_shutdown=_FAREWELL_S,
         )
-        tell(f"Tools at http://{_HERE}:{port}{PATH}")
+        tell(f"Tools at http://{_HERE}:{port}{http_guard.PATH}")
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # has no types
 
 from service.clients.mcp import tool_results
-from service.clients.mcp.schema import schema_of
 from service.clients.mcp.tool_results import RECORDED, ToolResult, make_result
 from service.clients.mcp.tools import TOOL_OF
 from service.clients.sdk.answer import RawAnswer, UnreadableAnswerError
+from service.wire.schema import compact_schema
 from tests.clients.mcp.calls import CALLS, IDS, Call
 from tests.clients.mcp.recorded import load
 
@@ -32,7 +32,7 @@ def call_of(tool: str, name: str = "") -> Call:
 
 
 def validator(tool: str) -> Draft202012Validator:
-    schema = schema_of(TOOL_OF[tool].view)
+    schema = compact_schema(TOOL_OF[tool].view)
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 

@@ -1,18 +1,28 @@
 """The way to the service: whose credential is used, how connections are kept, and when something is paid."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, cast
 
 import pytest
 
-from service.clients.mcp.gateway import Gateway, bearer
+from service.clients.mcp.gateway import (
+    CONFIRMED_S,
+    OUTAGE_S,
+    REFUSED_S,
+    Confirmations,
+    Gateway,
+    Standing,
+    bearer,
+)
 from service.clients.mcp.tools import ToolRequest
 from service.clients.paying.buyer import Buyer
 from service.clients.paying.terms import UnpaidError
 from service.clients.sdk.answer import RawAnswer, RefusedError
 from tests.clients.mcp.recorded import Recorded, Refusal, load
+from tests.fakes.clock import FakeClock
 
 RISK = ToolRequest("coin.risk", {"symbol": "BTC"})
 QUESTION = ToolRequest("question", {"messages": [{"role": "user", "content": "How is ETH doing?"}]})
@@ -111,3 +121,124 @@ def test_every_question_has_a_key_of_its_own(service: Recorded) -> None:
         gateway.ask(QUESTION, None)
     keys: set[Any] = {heard.key for heard in service.heard}
     assert len(keys) == 2
+
+
+ANSWERS = {
+    "accepted": Refusal(200, load("billing.tier")),
+    "refused": Refusal(401, {"error": {"code": "AUTH_INVALID", "message": "no"}}),
+    "limited": Refusal(429, {"error": {"code": "RATE_LIMITED", "message": "no"}}, {"Retry-After": "9"}),
+    "failing": Refusal(500, {"error": {"code": "INTERNAL", "message": "no"}}),
+    "forbidden": Refusal(403, {}),
+    "down": Refusal(503, {}, {"Retry-After": "9"}),
+}
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def confirmations(service: Recorded, clock: FakeClock) -> Iterator[Confirmations]:
+    with closing(Confirmations(service.url, clock)) as made:
+        yield made
+
+
+def says(service: Recorded, what: str) -> None:
+    service.instead["/api/cli/billing/tier"] = ANSWERS[what]
+
+
+@pytest.mark.parametrize(
+    ("answer", "known"),
+    [
+        ("accepted", Standing("accepted")),
+        ("refused", Standing("refused")),
+        ("limited", Standing("limited", "9")),
+        ("failing", Standing("unknown")),
+        ("forbidden", Standing("unknown")),
+        ("down", Standing("unknown")),
+    ],
+)
+async def test_the_service_says_how_a_token_stands(
+    service: Recorded, confirmations: Confirmations, answer: str, known: Standing
+) -> None:
+    says(service, answer)
+    assert await confirmations.standing("verdict_sk_one") == known
+    (heard,) = service.heard
+    assert (heard.path, heard.bearer) == ("/api/cli/billing/tier", "Bearer verdict_sk_one")
+
+
+@pytest.mark.parametrize(
+    ("answer", "lasts_s"), [("accepted", CONFIRMED_S), ("refused", REFUSED_S), ("limited", 0), ("down", 0)]
+)
+async def test_what_the_service_says_of_a_token_is_remembered_for_a_bounded_time(
+    service: Recorded, clock: FakeClock, confirmations: Confirmations, answer: str, lasts_s: int
+) -> None:
+    says(service, answer)
+    first = await confirmations.standing("verdict_sk_one")
+    for wait_s, asked in [(0, 1), (lasts_s - 1, 1), (1, 2)] if lasts_s else [(0, 2)]:
+        await clock.advance(wait_s)
+        assert await confirmations.standing("verdict_sk_one") == first
+        assert len(service.heard) == asked
+
+
+async def test_a_revoked_token_is_refused_as_soon_as_it_is_asked_about(
+    service: Recorded, clock: FakeClock, confirmations: Confirmations
+) -> None:
+    assert (await confirmations.standing("one")).kind == "accepted"
+    says(service, "refused")
+    assert (await confirmations.standing("one")).kind == "accepted"
+    await clock.advance(CONFIRMED_S)
+    assert (await confirmations.standing("one")).kind == "refused"
+    says(service, "down")
+    await clock.advance(REFUSED_S)
+    assert (await confirmations.standing("one")).kind == "unknown"
+
+
+@pytest.mark.parametrize("answer", ["limited", "failing", "down", "forbidden"])
+async def test_an_accepted_token_outlasts_an_outage_of_an_hour_and_no_longer(
+    service: Recorded, clock: FakeClock, confirmations: Confirmations, answer: str
+) -> None:
+    assert (await confirmations.standing("one")).kind == "accepted"
+    says(service, answer)
+    await clock.advance(OUTAGE_S - 1)
+    assert (await confirmations.standing("one")).kind == "accepted"
+    assert (await confirmations.standing("one")).kind == "accepted"
+    assert len(service.heard) == 2
+    await clock.advance(REFUSED_S)
+    assert (await confirmations.standing("one")).kind == ("limited" if answer == "limited" else "unknown")
+
+
+async def test_invented_tokens_displace_no_accepted_one(
+    service: Recorded, confirmations: Confirmations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.clients.mcp.gateway.MOST_REMEMBERED", 3)
+    for number in range(3):
+        assert (await confirmations.standing(f"valid-{number}")).kind == "accepted"
+    says(service, "refused")
+    for number in range(7):
+        assert (await confirmations.standing(f"invented-{number}")).kind == "refused"
+    assert (len(confirmations._accepted), len(confirmations._refused)) == (3, 3)
+    assert {(await confirmations.standing(f"valid-{number}")).kind for number in range(3)} == {"accepted"}
+    says(service, "accepted")
+    assert (await confirmations.standing("valid-3")).kind == "accepted"
+    assert len(confirmations._accepted) == 3
+
+
+async def test_requests_at_once_with_one_token_ask_once(service: Recorded, confirmations: Confirmations) -> None:
+    found = await asyncio.gather(*(confirmations.standing(f"key-{number % 2}") for number in range(40)))
+    assert {one.kind for one in found} == {"accepted"}
+    assert len(service.heard) == 2
+    assert confirmations._asking == {}
+
+
+async def test_a_caller_that_leaves_does_not_stop_the_answer_for_others(
+    service: Recorded, confirmations: Confirmations
+) -> None:
+    leaving = asyncio.create_task(confirmations.standing("one"))
+    await asyncio.sleep(0)
+    staying = asyncio.create_task(confirmations.standing("one"))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert (await staying).kind == "accepted"
+    assert len(service.heard) == 1

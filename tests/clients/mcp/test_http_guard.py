@@ -1,25 +1,18 @@
-"""The tool server over HTTP against what raw sockets send, and against one client that takes all sessions."""
+"""The tool server over HTTP against what raw sockets send, and against callers that take all sessions."""
 
-import asyncio
 import contextlib
 import json
 import socket
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from starlette.types import Message, Receive, Scope, Send
 
-from service.clients.mcp import http_guard
-from service.clients.mcp.http_guard import SESSION_IDLE_S, SESSIONS_PER_CLIENT, HttpGuard
+from service.clients.mcp import http_guard, sessions
 from tests.clients.mcp.conftest import PATIENCE_S
-from tests.clients.mcp.recorded import Recorded
-from tests.clients.mcp.test_serving import HANDSHAKE, dial, listening, post
-from tests.fakes.clock import FakeClock
+from tests.clients.mcp.recorded import Heard, Recorded, Refusal
+from tests.clients.mcp.test_serving import HANDSHAKE, dial, listening, send
 
 LEGACY, MODERN = b"2025-11-25", b"2026-07-28"
 
@@ -77,115 +70,150 @@ def test_a_body_without_a_declared_length_is_capped_too(url: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.promise("mcp.sessions")
-async def test_a_client_has_so_many_sessions_and_others_and_modern_callers_are_served(
+async def test_a_caller_beyond_its_sessions_ends_its_oldest_and_no_one_else_s(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_guard, "SESSIONS_PER_CLIENT", 2)
-    handshake = json.dumps(HANDSHAKE).encode()
-    assert [post(url, handshake, Authorization="Bearer a") for _ in range(3)] == [200, 200, 429]
-    assert post(url, handshake, Authorization="Bearer b") == 200
-    assert post(url, handshake) == 200
+    monkeypatch.setattr(sessions, "SESSIONS_PER_HOLDER", 2)
+    first, second, third, other = [open_session(url, key) for key in ("a", "a", "a", "b")]
+    anonymous = open_session(url)
+    assert [ping(url, session, key) for session, key in [(first, "a"), (second, "a"), (third, "a"), (other, "b")]] == [
+        404, 200, 200, 200,
+    ]  # fmt: skip
+    assert ping(url, anonymous) == 200
     for mode in ("auto", "legacy"):
         http, transport = dial(url, f"verdict_sk_{mode}")
         async with http, Client(transport, mode=mode, read_timeout_seconds=PATIENCE_S) as client:
             assert (await client.list_tools()).tools
-    again = httpx2.AsyncClient(headers={"Authorization": "Bearer a"}, timeout=PATIENCE_S)
-    async with again, Client(streamable_http_client(url, http_client=again), mode="auto") as client:
-        assert (await client.list_tools()).tools  # a request that stands alone opens no session
+
+
+def open_session(url: str, key: str | None = None, **headers: str) -> str:
+    """Open a session by hand, and tell its id."""
+    bearer = {"Authorization": f"Bearer {key}"} if key else {}
+    reply = send(url, json.dumps(HANDSHAKE).encode(), **bearer, **headers)
+    assert reply.status == 200, reply
+    return reply.headers["mcp-session-id"]
+
+
+def ping(url: str, session: str, key: str | None = None) -> int:
+    """The status of a request of a session."""
+    bearer = {"Authorization": f"Bearer {key}"} if key else {}
+    message = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}).encode()
+    return send(url, message, Mcp_Session_Id=session, **bearer).status
+
+
+VALID = "Bearer verdict_sk_valid"
+REFUSED = Refusal(401, {"error": {"code": "AUTH_INVALID", "message": "The token is unknown."}})
+
+
+@pytest.fixture
+def revoked(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """A service that accepts one token, while it is not in this set."""
+    answered = service.answer
+    out: set[str] = set()
+
+    def answer(heard: Heard) -> Refusal:
+        return answered(heard) if heard.bearer == VALID and heard.bearer not in out else REFUSED
+
+    monkeypatch.setattr(service, "answer", answer)
+    return out
+
+
+@pytest.mark.usefixtures("revoked")
+@pytest.mark.promise("mcp.sessions")
+async def test_invented_tokens_take_no_sessions_from_a_valid_key(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 4)
+    handshake = json.dumps(HANDSHAKE).encode()
+    for number in range(12):
+        reply = send(url, handshake, Authorization=f"Bearer verdict_sk_{number}")
+        assert reply.status == 401
+        assert reply.headers["www-authenticate"] == 'Bearer realm="verdict", error="invalid_token"'
+        assert "mcp-session-id" not in reply.headers
+        assert json.loads(reply.body)["error"]["message"].endswith("Send a valid API key.")
+    strangers = [open_session(url) for _ in range(8)]
+    http, transport = dial(url, "verdict_sk_valid")
+    async with http, Client(transport, mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
+        result = await client.call_tool("coin_risk", {"symbol": "BTC"})
+    assert not result.is_error
+    assert [ping(url, session) for session in strangers[:5]] == [404] * 5
+    assert ping(url, strangers[-1]) == 200
+
+
+@pytest.mark.usefixtures("revoked")
+@pytest.mark.parametrize(
+    "authorization",
+    ["Basic abc", "Bearer", "Bearer ", "Bearer a b", "verdict_sk_valid", "", "Bearer verdict_sk_valid,x", "Token x"],
+)
+@pytest.mark.parametrize("version", [LEGACY, MODERN])
+def test_what_is_no_valid_token_gets_a_challenge(url: str, authorization: str, version: bytes) -> None:
+    handshake = json.dumps(HANDSHAKE).encode()
+    reply = send(url, handshake, Authorization=authorization, Mcp_Protocol_Version=version.decode())
+    assert reply.status == 401
+    assert reply.headers["www-authenticate"].startswith('Bearer realm="verdict", error="invalid_')
+
+
+@pytest.mark.slow
+def test_a_session_is_only_its_opener_s(url: str) -> None:
+    own, anonymous = open_session(url, "a"), open_session(url)
+    assert [ping(url, own, key) for key in ("a", "b", None)] == [200, 404, 404]
+    assert [ping(url, anonymous, key) for key in (None, "a")] == [200, 404]
+    assert send(url, b"", "DELETE", Mcp_Session_Id=own, Authorization="Bearer b").status == 404
+    assert ping(url, own, "a") == 200
+    assert ping(url, "invented", "a") == 404
+
+
+TAKEN = [
+    (None, "application/json"),
+    ("", "application/json"),
+    ("*/*", "application/json"),
+    ("application/json", "application/json"),
+    ("application/*", "application/json"),
+    ("Application/JSON; charset=utf-8", "application/json"),
+    ("application/json, text/event-stream;q=0", "application/json"),
+    ("text/html, */*;q=0.8", "application/json"),
+    ("application/json, text/event-stream", "text/event-stream"),
+    ("text/event-stream", "text/event-stream"),
+    ("text/*, application/json;q=0.5", "text/event-stream"),
+]
+
+
+@pytest.mark.parametrize(("accept", "form"), TAKEN)
+def test_an_answer_has_a_form_that_the_caller_takes(url: str, accept: str | None, form: str) -> None:
+    reply = send(url, json.dumps(HANDSHAKE).encode(), Accept=accept)
+    assert reply.status == 200
+    assert reply.headers["content-type"].partition(";")[0] == form
+    session = reply.headers["mcp-session-id"]
+    called = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "coin_risk", "arguments": {}}}
+    reply = send(url, json.dumps(called).encode(), Accept=accept, Mcp_Session_Id=session)
+    text = reply.body.decode()
+    answer = json.loads(text if form == "application/json" else text.partition("data: ")[2])
+    assert answer["id"] == 5
+    assert answer["result"]["content"][0]["text"].startswith("BAD_REQUEST: coin_risk needs symbol")
+    notice = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
+    assert send(url, notice, Accept=accept, Mcp_Session_Id=session).status == 202
+
+
+@pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0.0"])
+def test_a_caller_that_takes_neither_form_is_refused(url: str, accept: str) -> None:
+    assert send(url, json.dumps(HANDSHAKE).encode(), Accept=accept).status == 406
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accept", ["application/json", "*/*"])
+def test_a_caller_that_takes_no_stream_is_not_asked_and_gets_the_candidates(url: str, accept: str) -> None:
+    asking = json.dumps(HANDSHAKE).replace('"capabilities": {}', '"capabilities": {"elicitation": {}}')
+    session = send(url, asking.encode()).headers["mcp-session-id"]
+    params = {"name": "coin_risk", "arguments": {"symbol": "NOPE"}}
+    called = json.dumps({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params}).encode()
+    answer = json.loads(send(url, called, Accept=accept, Mcp_Session_Id=session).body)
+    assert answer["id"] == "x"
+    assert answer["result"]["content"][0]["text"].startswith("UNKNOWN_SYMBOL: ")
 
 
 @pytest.mark.slow
 @pytest.mark.promise("mcp.sessions")
 async def test_an_ended_session_makes_room_for_the_next(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_guard, "SESSIONS_PER_CLIENT", 1)
+    monkeypatch.setattr(sessions, "SESSIONS_PER_HOLDER", 1)
     for _ in range(3):
         http, transport = dial(url, "verdict_sk_caller")
         async with http, Client(transport, mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
             assert (await client.list_tools()).tools
-
-
-class Tools:
-    """A tool server that opens a session for each request without one, or fails."""
-
-    def __init__(self) -> None:
-        self.opened = 0
-        self.status = 200
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
-
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        assert (await receive())["type"] == "http.request"
-        await self.may_answer.wait()
-        self.opened += 1
-        headers = [(b"mcp-session-id", b"%d" % self.opened), (b"content-length", b"0")]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-
-
-async def ask(guard: HttpGuard, *messages: Message, method: str = "POST", **fields: bytes) -> int | None:
-    """The status of one request to a guard; None where there was no answer."""
-    given = [*messages] or [{"type": "http.request", "body": b"{}"}]
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return given.pop(0)
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    headers = [(b"host", b"here"), *((name.replace("_", "-").encode(), value) for name, value in fields.items())]
-    await guard({"type": "http", "method": method, "headers": headers}, receive, send)
-    return sent[0]["status"] if sent else None
-
-
-@pytest.mark.promise("mcp.sessions")
-async def test_sessions_idle_for_five_minutes_no_longer_count() -> None:
-    clock, tools = FakeClock(), Tools()
-    guard = HttpGuard(tools, ["here"], clock)
-    assert SESSION_IDLE_S == 300
-    assert [await ask(guard) for _ in range(SESSIONS_PER_CLIENT + 1)] == [200] * SESSIONS_PER_CLIENT + [429]
-    await clock.advance(SESSION_IDLE_S - 1)
-    assert await ask(guard, mcp_session_id=b"1") == 200
-    await clock.advance(1)
-    assert [await ask(guard) for _ in range(SESSIONS_PER_CLIENT)] == [200] * (SESSIONS_PER_CLIENT - 1) + [429]
-    assert await ask(guard, mcp_protocol_version=MODERN) == 200
-    assert await ask(guard, mcp_protocol_version=LEGACY) == 429
-    assert await ask(guard, method="DELETE", mcp_session_id=b"1") == 200
-    assert await ask(guard, mcp_protocol_version=LEGACY) == 200
-
-
-@pytest.mark.promise("mcp.sessions")
-async def test_sessions_that_are_being_opened_count_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_guard, "SESSIONS_PER_CLIENT", 2)
-    tools = Tools()
-    guard = HttpGuard(tools, ["here"], FakeClock())
-    tools.may_answer.clear()
-    async with asyncio.TaskGroup() as group:
-        opening = [group.create_task(ask(guard)) for _ in range(2)]
-        await asyncio.sleep(0)
-        assert await ask(guard) == 429
-        tools.may_answer.set()
-    assert [task.result() for task in opening] == [200, 200]
-    assert await ask(guard) == 429
-
-
-async def test_a_refused_handshake_takes_no_place_and_a_peer_that_left_gets_no_answer() -> None:
-    tools = Tools()
-    guard = HttpGuard(tools, ["here"], FakeClock())
-    tools.status = 400
-    assert {await ask(guard) for _ in range(2 * SESSIONS_PER_CLIENT)} == {400}
-    left: list[Message] = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
-    assert await ask(guard, *left) is None
-
-
-async def test_the_start_and_the_stop_of_the_server_pass() -> None:
-    passed: list[Any] = []
-
-    async def app(scope: Scope, _receive: Receive, _send: Send) -> None:
-        passed.append(scope["type"])
-
-    async def unused(*_: object) -> Any:
-        raise AssertionError
-
-    await HttpGuard(app, [], FakeClock())({"type": "lifespan"}, unused, unused)
-    assert passed == ["lifespan"]

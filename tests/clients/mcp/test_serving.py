@@ -9,10 +9,10 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import anyio
@@ -27,6 +27,7 @@ from service.clients.cli.command import Arguments
 from service.clients.cli.commands import _MCP_COMMANDS
 from service.clients.cli.errors import RefusalError
 from service.clients.mcp import serving
+from service.networks import network_of
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import ERAS, PATIENCE_S
 from tests.clients.mcp.recorded import Recorded, Refusal, load
@@ -156,16 +157,31 @@ async def test_a_user_is_asked_over_http_too(service: Recorded, over_http: str, 
     assert result.structured_content["symbol"] == "BTC"
 
 
-def post(url: str, body: bytes, **headers: str) -> int:
-    """Send one request by hand, and tell the status."""
+class Reply(NamedTuple):
+    """An answer by hand."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def send(url: str, body: bytes, method: str = "POST", **headers: str | None) -> Reply:
+    """Send one request by hand. A header that is None is left out."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
-    fields = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+    given = {"Content_Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+    fields = {name.replace("_", "-"): value for name, value in given.items() if value is not None}
     try:
-        connection.request("POST", parts.path, body, fields)
-        return connection.getresponse().status
+        connection.request(method, parts.path, body, fields)
+        response = connection.getresponse()
+        return Reply(response.status, {n.lower(): v for n, v in response.getheaders()}, response.read())
     finally:
         connection.close()
+
+
+def post(url: str, body: bytes, **headers: str) -> int:
+    """Send one request by hand, and tell the status."""
+    return send(url, body, **headers).status
 
 
 def test_a_page_from_elsewhere_and_another_name_are_refused(over_http: str, service: Recorded) -> None:
@@ -183,12 +199,29 @@ def test_a_page_from_elsewhere_and_another_name_are_refused(over_http: str, serv
     assert service.heard == []
 
 
-def test_only_so_many_sessions_are_open_at_once(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "_MOST_SESSIONS", 1)
-    handshake = json.dumps(HANDSHAKE).encode()
-    with listening(service, monkeypatch) as url:
-        assert post(url, handshake) == 200
-        assert post(url, handshake) == 503
+@pytest.mark.parametrize("proxies", ["nobody", "10.0.0.0/33", "192.0.2.1,x", "10.0.0.1/8"])
+def test_proxies_that_are_no_networks_are_refused(service: Recorded, proxies: str) -> None:
+    environment = {"VERDICT_URL": service.url, "VERDICT_TRUSTED_PROXIES": proxies}
+    with pytest.raises(RefusalError, match="VERDICT_TRUSTED_PROXIES takes addresses or networks"):
+        serving.run(typed(http=True, port=0), environment)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "network"),
+    [
+        ("", b"198.51.100.7", "127.0.0.1"),
+        ("10.0.0.0/8", b"198.51.100.7", "127.0.0.1"),
+        ("127.0.0.1", b"198.51.100.7", "198.51.100.7"),
+        ("127.0.0.0/8, 10.0.0.0/8", b"203.0.113.9, 198.51.100.7, 10.1.1.1", "198.51.100.7"),
+        ("127.0.0.1", b"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("127.0.0.1", b"::ffff:198.51.100.7", "198.51.100.7"),
+        ("127.0.0.1", b"nonsense", "127.0.0.1"),
+    ],
+)
+def test_a_caller_s_network_is_the_one_that_a_trusted_proxy_names(trusted: str, forwarded: bytes, network: str) -> None:
+    proxies = serving.trusted_proxies({"VERDICT_TRUSTED_PROXIES": trusted})
+    scope = {"client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", forwarded)]}
+    assert network_of(proxies.host_of(scope)) == network
 
 
 @pytest.mark.parametrize(
