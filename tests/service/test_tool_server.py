@@ -1,5 +1,7 @@
-"""What a real service answers is what the tools promise, over the whole recording."""
+"""What a real service answers is what the tools promise, over the whole recording, and whom it confirms."""
 
+import json
+from collections import Counter
 from contextlib import closing
 
 import pytest
@@ -10,6 +12,8 @@ from service.clients.mcp.gateway import Gateway
 from service.clients.mcp.server import make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES
 from tests.clients.mcp.calls import CALLS
+from tests.clients.mcp.conftest import PATIENCE_S
+from tests.clients.mcp.test_serving import HANDSHAKE, dial, listening, send
 from tests.service.asking import Whole
 
 pytestmark = pytest.mark.process
@@ -26,3 +30,20 @@ async def test_every_tool_answers_from_a_service_that_runs_and_keeps_to_its_sche
                 assert not result.is_error, (call, result.content)
                 assert len(result.model_dump_json(by_alias=True).encode()) <= DEFAULT_BYTES
                 assert "not live" in result.structured_content["notes"]
+
+
+@pytest.mark.promise("mcp.sessions")
+async def test_a_valid_key_gets_a_session_after_many_invented_and_malformed_tokens(
+    market: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handshake, valid = json.dumps(HANDSHAKE).encode(), market.pro.token
+    tokens = [*(f"invented{number}" for number in range(30)), valid[:-1], valid + "x", valid.swapcase(), "eyJ.e30.x"]
+    with listening(market.url, monkeypatch) as url:
+        replies = [send(url, handshake, Authorization=f"Bearer {token}") for token in tokens]
+        assert Counter(reply.status for reply in replies) == {401: len(tokens)}
+        assert not any("mcp-session-id" in reply.headers for reply in replies)
+        http, transport = dial(url, valid)
+        async with http, Client(transport, mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
+            result = await client.call_tool("coin_risk", {"symbol": "BTC", "view": "", "toolCallId": "call_1"})
+    assert not result.is_error
+    assert "Ignored arguments that coin_risk does not take: toolCallId." in result.structured_content["notes"]

@@ -14,8 +14,14 @@ Decisions:
   paid over HTTP: any process on this machine could spend the wallet.
 - Over HTTP the caller's bearer is passed on and no other. The server listens on loopback only and checks `Origin` and
   `Host`.
-- A message has at most 4 MB. Over HTTP a body has 15 s, and a client (one `Authorization`) 16 sessions, which expire
-  after 5 idle minutes. An invalid line on standard input gets a JSON-RPC error, and reading goes on.
+- Hosts add arguments and fill others with empty texts. A tool ignores and names what it does not take. An empty text
+  counts as absent.
+- A message has at most 4 MB, and over HTTP 15 s to arrive. An invalid line on standard input gets a JSON-RPC error, and
+  reading goes on.
+- A session over HTTP belongs to a credential that the service has confirmed, or to the network of a caller without one.
+  A holder has 16, which expire after 5 idle minutes; the next one ends the oldest. Of 500 in all, those without a
+  confirmed credential end first. The service is asked about a token once a minute at most.
+- Answers over HTTP are events for callers that name `text/event-stream`, and JSON for others.
 - Both generations of the protocol work: sessions with a handshake, and stateless requests. A question to the user about
   a symbol goes back in the answer, or is sent while the call waits.
 """

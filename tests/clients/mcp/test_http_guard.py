@@ -19,7 +19,7 @@ LEGACY, MODERN = b"2025-11-25", b"2026-07-28"
 
 @pytest.fixture
 def url(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    with listening(service, monkeypatch) as address:
+    with listening(service.url, monkeypatch) as address:
         yield address
 
 

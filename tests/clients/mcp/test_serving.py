@@ -91,12 +91,12 @@ def test_who_starts_it_at_a_terminal_is_told_what_it_waits_for(
 @pytest.fixture
 def over_http(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a tool server that listens; started with a credential of its own, which nobody may use."""
-    with listening(service, monkeypatch) as url:
+    with listening(service.url, monkeypatch) as url:
         yield url
 
 
 @contextmanager
-def listening(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def listening(service_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     said: list[str] = []
     heard, servers = threading.Event(), []
 
@@ -108,7 +108,7 @@ def listening(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> Iterator[st
 
     monkeypatch.setattr(uvicorn, "Server", Server)
     monkeypatch.setattr(serving, "tell", said.append)
-    environment = {"VERDICT_URL": service.url, "VERDICT_TOKEN": "verdict_sk_operator"}
+    environment = {"VERDICT_URL": service_url, "VERDICT_TOKEN": "verdict_sk_operator"}
     codes: list[int] = []
     thread = threading.Thread(target=lambda: codes.append(serving.run(typed(http=True, port=0), environment)))
     thread.start()
