@@ -4,6 +4,7 @@ import tomllib
 
 import pytest
 
+import tests.http.stage  # noqa: F401 -- its imports start a process, which no test may
 from tests import measures
 from tests.measures import Trace
 
