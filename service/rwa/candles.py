@@ -116,8 +116,9 @@ class AssetBarsRefresh:
                 if self._origin() == origin:
                     closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
                     known = SeriesProgress(asset, asset.rpartition(":")[2].upper(), listed=True, last_ms=last_ms)
-                    if await self._check.accepts_bars(origin, known, "1d", history, closed_ms, venue=VENUE):
-                        await self._store.put_bars(origin, asset, history.bars, closed_ms)
+                    judged = await self._check.judge_bars(origin, known, "1d", history, closed_ms, venue=VENUE)
+                    if judged.storable:
+                        await self._store.put_bars(origin, asset, judged.storable, closed_ms)
         return None
 
     async def _read(self, origin: str, some: Sequence[str], assets: Sequence[str]) -> None:

@@ -65,7 +65,9 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     fallback = TradifiFallback(sessions[FALLBACK_VENUE], clock, lambda: documents.listing.current.value)
     listing = AssetListingRefresh(clock, documents, source, origin, coins)
     quotes = AssetQuotesRefresh(clock, documents, store, source, fallback, origin, lambda: bars.has_asked)
-    check = SeriesCheck(clock, store, lambda of: accepted_quotes(documents, of), quotes.quarantine)
+    check = SeriesCheck(
+        clock, store, lambda of: accepted_quotes(documents, of), quotes.quarantine, references=quotes.references
+    )
     bars = AssetBarsRefresh(clock, documents, store, source, origin, held, check)
 
     listed = asyncio.Event()

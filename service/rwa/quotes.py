@@ -37,6 +37,7 @@ class AssetQuotesRefresh:
 
     Attributes:
         quarantine: Holds back what fails the check.
+        references: What first prices are compared with.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class AssetQuotesRefresh:
         self._fallback = fallback
         self._origin = origin
         self._has_bars = has_bars
-        self._references = BarReferences(clock, store)
+        self.references = BarReferences(clock, store)
         self.quarantine = Quarantine()
         self._second = SecondVenueCheck(clock, fallback.prices)
         self._universe = UniverseCheck()
@@ -75,7 +76,7 @@ class AssetQuotesRefresh:
             if origin != self._bound_origin:
                 self._bound_origin = origin
                 self.quarantine.forget()
-                self._references.forget()
+                self.references.forget()
                 self._second.forget()
             self._waiting = None
             known = accepted_quotes(self._documents, origin)
@@ -102,7 +103,7 @@ class AssetQuotesRefresh:
                 self._waiting = None
                 return
             is_second_due = self._is_listed() and not self._second.was_asked
-            if await self._references.read(_coins(found)) or is_second_due:
+            if await self.references.read(_coins(found)) or is_second_due:
                 known = accepted_quotes(self._documents, origin)
                 checked = await self._judge(found, known)
                 await self._publish_report()
@@ -145,9 +146,9 @@ class AssetQuotesRefresh:
     async def _check_quotes(
         self, found: Quotes, source: str, known: Mapping[str, Quote], second: Mapping[str, SecondQuote]
     ) -> CheckedQuotes:
-        await self._references.read(_coins(found))
+        await self.references.read(_coins(found))
         was_asked, agreed = self._second.was_asked, self._second.agreed
-        baseline = Baseline(known, self._references.now, second, self._has_bars(), was_asked, agreed)
+        baseline = Baseline(known, self.references.now, second, self._has_bars(), was_asked, agreed)
         return self.quarantine.check(found, source, baseline)
 
     async def _use_fallback(self, known: Mapping[str, Quote], error: UpstreamError) -> Quotes:

@@ -106,7 +106,9 @@ class Parts:
         self.quotes = QuoteRefresh(
             clock, store, self.source, self.told, self.desk, self.fallback, self.report, self.has_bars
         )
-        self.check = SeriesCheck(clock, store, self.desk.quotes, self.quotes.quarantine, self.fallback)
+        self.check = SeriesCheck(
+            clock, store, self.desk.quotes, self.quotes.quarantine, self.fallback, self.quotes.references
+        )
         self.history = DailyBarsRefresh(
             clock, store, self.source, self.told, self.background, self.fallback, self.check
         )

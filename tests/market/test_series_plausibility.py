@@ -37,7 +37,7 @@ QUOTE = Quote("SOL", "SOL", 5e6, 100.0, MIDNIGHT + 10 * MINUTE_MS, 0.00002, MIDN
 
 
 def judged(shown: list[Bar], stored: list[Bar] = STORED, quote: Quote | None = QUOTE) -> RejectReason | None:
-    return judge_bars(shown, stored, quote, DAY_MS, CLOSED_MS)
+    return judge_bars(shown, stored, quote, DAY_MS, CLOSED_MS).reason
 
 
 @pytest.mark.parametrize(
@@ -328,15 +328,15 @@ def test_no_recorded_history_is_held_back_and_shifted_days_are() -> None:
             Bar(row["t"], float(row["o"]), float(row["h"]), float(row["l"]), float(row["c"]), float(row["v"]), row["n"])
             for row in candles(coin)
         ]
-        assert judge_bars(bars, [], None, DAY_MS, bars[-2].open_ms) is None, coin
+        assert judge_bars(bars, [], None, DAY_MS, bars[-2].open_ms).reason is None, coin
         for at in range(40, len(bars) - 1, 5):
             total += 1
             close_ms = bars[at].open_ms + DAY_MS
             quote = Quote(coin, coin, 1.0, bars[at + 1].open, close_ms + MINUTE_MS, None, None)
             stored, until = bars[at - 32 : at], bars[at].open_ms
-            held += judge_bars(bars[at - 1 : at + 2], stored, quote, DAY_MS, until) is not None
+            held += judge_bars(bars[at - 1 : at + 2], stored, quote, DAY_MS, until).reason is not None
             late = [replace(one, open_ms=one.open_ms + DAY_MS) for one in bars[at - 2 : at + 1]]
-            shifted += judge_bars(late, stored, quote, DAY_MS, until) is not None
+            shifted += judge_bars(late, stored, quote, DAY_MS, until).reason is not None
     assert held <= total * 0.0005
     assert shifted >= total * 0.95
 

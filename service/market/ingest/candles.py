@@ -164,9 +164,11 @@ class DailyBarsRefresh:
         if self._origin() != origin:
             return True
         last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
-        if not await self._check.accepts_bars(origin, coin, "1d", history, last_closed_ms, venue=VENUE):
+        judged = await self._check.judge_bars(origin, coin, "1d", history, last_closed_ms, venue=VENUE)
+        if judged.storable:
+            await self._store.put_bars(origin, coin.venue_symbol, judged.storable, last_closed_ms)
+        if judged.reason is not None:
             return False
-        await self._store.put_bars(origin, coin.venue_symbol, history.bars, last_closed_ms)
         if not coin.listed:
             await self._store.settle(origin, coin.venue_symbol)
         newest_ms = -1 if coin.last_ms is None else coin.last_ms
@@ -191,11 +193,10 @@ class DailyBarsRefresh:
         venue = self._fallback.name
         # The stored bar may be the other venue's, which differs a little: compare only newer bars.
         follows = replace(history, bars=[bar for bar in history.bars if bar.open_ms > coin.last_ms])
-        if not await self._check.accepts_bars(origin, coin, "1d", follows, last_closed_ms, venue=venue):
-            return False
-        bars = [bar for bar in follows.bars if bar.open_ms <= last_closed_ms]
+        judged = await self._check.judge_bars(origin, coin, "1d", follows, last_closed_ms, venue=venue)
+        bars = [bar for bar in judged.storable if bar.open_ms <= last_closed_ms]
         await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, venue=venue)
-        return bool(bars)
+        return judged.reason is None and bool(bars)
 
     def _report(self) -> None:
         """Log the progress, once a minute while bars are being fetched."""

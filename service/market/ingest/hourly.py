@@ -170,12 +170,13 @@ class HourlyBarsRefresh(HourlySeriesRefresh):
             history = await self._source.bars(coin.venue_symbol, "1h", coin.last_ms or start_ms)
         last_closed_ms = history.observed_ms - SETTLE_MS - HOUR_MS
         newest_ms = start_ms - HOUR_MS if coin.last_ms is None else coin.last_ms
-        bars = [bar for bar in history.bars if newest_ms < bar.open_ms <= last_closed_ms]
-        if self._origin() == origin:
-            if not await self._check.accepts_bars(origin, coin, "1h", history, last_closed_ms, venue=VENUE):
-                return False
+        if self._origin() != origin:
+            return any(newest_ms < bar.open_ms <= last_closed_ms for bar in history.bars)
+        judged = await self._check.judge_bars(origin, coin, "1h", history, last_closed_ms, venue=VENUE)
+        bars = [bar for bar in judged.storable if newest_ms < bar.open_ms <= last_closed_ms]
+        if bars:
             await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, interval="1h")
-        return bool(bars)
+        return judged.reason is None and bool(bars)
 
     def _newest_ms(self) -> int:
         return (self._clock.now_ms() - SETTLE_MS) // HOUR_MS * HOUR_MS - HOUR_MS

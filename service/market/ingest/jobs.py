@@ -64,7 +64,8 @@ class IngestJobs:
             clock, store, source, origin, self.service, fallback, quarantine, lambda: self.history.asked_ms is not None
         )
         background, self.held_back = asyncio.Lock(), self._quotes.quarantine
-        check = SeriesCheck(clock, store, self.service.quotes, self.held_back, fallback)
+        quotes = self._quotes
+        check = SeriesCheck(clock, store, self.service.quotes, quotes.quarantine, fallback, quotes.references)
         self.bulk = None if recorded is None else RecordingLoader(clock, store, recorded, origin, self.prices_known)
         self.history = DailyBarsRefresh(clock, store, source, origin, background, fallback, check)
         self._hours = hours = HourlyBarsRefresh(clock, store, source, origin, background, check, self._is_idle)

@@ -50,6 +50,7 @@ class QuoteRefresh:
     Attributes:
         coins_known: Set once the store holds coins that this process fetched.
         quarantine: Holds back what fails the check.
+        references: What first prices are compared with.
         prices_known: Set once no first price waits for its bars, or `LONGEST_WAIT_S` after the first round.
     """
 
@@ -74,7 +75,7 @@ class QuoteRefresh:
         self._fallback = fallback
         self._report = report
         self._has_bars = has_bars
-        self._references = BarReferences(clock, store)
+        self.references = BarReferences(clock, store)
         self.quarantine = Quarantine()
         self._second = SecondVenueCheck(clock, fallback.prices)
         self._universe = UniverseCheck()
@@ -144,7 +145,7 @@ class QuoteRefresh:
             return
         if self._clock.now_ms() - found.observed_ms > SECOND_AGE_MS:
             self._waiting = None
-        elif await self._references.read({quote.symbol: quote.venue_symbol for quote in found.quotes}):
+        elif await self.references.read({quote.symbol: quote.venue_symbol for quote in found.quotes}):
             await self._accept(origin, found)
 
     async def _poll(self, origin: str, found: Quotes) -> None:
@@ -212,11 +213,11 @@ class QuoteRefresh:
         if origin != self._bound_origin:
             self._bound_origin = origin
             self.quarantine.forget()
-            self._references.forget()
+            self.references.forget()
         known = self._service.quotes(origin)
-        await self._references.read({symbol: quote.venue_symbol for symbol, quote in known.items()})
+        await self.references.read({symbol: quote.venue_symbol for symbol, quote in known.items()})
         was_asked, agreed = self._second.was_asked, self._second.agreed
-        return Baseline(known, self._references.now, second, self._has_bars(), was_asked, agreed)
+        return Baseline(known, self.references.now, second, self._has_bars(), was_asked, agreed)
 
     async def _reload(self) -> None:
         self._service.show(await self._store.snapshot())

@@ -33,10 +33,23 @@ class BarReferences:
         self._clock = clock
         self._store = store
         self._due_s = -READ_EVERY_S
+        self._unstored: dict[str, BarReference] = {}
 
     def forget(self) -> None:
         """Drop everything: another dataset begins."""
-        self.now = {}
+        self.now, self._unstored = {}, {}
+
+    def note(self, symbol: str, reference: BarReference | None) -> None:
+        """Use a plausible bar that is not stored because bars before it are held back; null ends that.
+
+        Args:
+            symbol: Ticker.
+            reference: Used where it is newer than the last stored bar.
+        """
+        if reference is None:
+            self._unstored.pop(symbol, None)
+        else:
+            self._unstored[symbol] = reference
 
     async def read(self, coins: Mapping[str, str]) -> bool:
         """Read what is due.
@@ -45,28 +58,35 @@ class BarReferences:
             coins: Venue symbol by ticker.
 
         Returns:
-            Whether a coin has its first reference.
+            Whether a coin has its first reference, or a newer one that is not stored.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         is_due = self._clock.monotonic() >= self._due_s
         wanted = {symbol: coin for symbol, coin in coins.items() if is_due or symbol not in self.now}
-        if not wanted:
-            return False
         if is_due:
             self._due_s = self._clock.monotonic() + READ_EVERY_S
+        found = await self._read(wanted) if wanted else {}
+        current = self.now | found
+        found |= {
+            symbol: unstored
+            for symbol, unstored in self._unstored.items()
+            if symbol in coins and (symbol not in current or current[symbol].close_ms < unstored.close_ms)
+        }
+        is_new = any(symbol not in self.now or symbol not in wanted for symbol in found)
+        self.now |= found
+        return is_new
+
+    async def _read(self, wanted: Mapping[str, str]) -> dict[str, BarReference]:
         rows = await self._store.closed_bars(list(wanted.values()), since_ms=self._clock.now_ms() - _SPAN_MS)
         silent = [coin for coin in wanted.values() if not rows[coin]]
         rows |= await self._store.closed_bars(silent)
-        found = {
+        return {
             symbol: BarReference(bars[-1][4], bars[-1][0] + DAY_MS, scale_of([bar[4] for bar in bars]))
             for symbol, coin in wanted.items()
             if (bars := rows[coin])
         }
-        is_new = not found.keys() <= self.now.keys()
-        self.now |= found
-        return is_new
 
 
 ASK_EVERY_S: Final = 14.0

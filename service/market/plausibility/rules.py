@@ -100,6 +100,9 @@ BAR_BODY_SCALES: Final = 3.0
 BAR_SAME: Final = 0.01
 """A stored daily bar that is shown again opens and closes within this of what is stored, on either venue."""
 
+FAILING_SHARE: Final = 0.05
+"""One bar, or this share of an answer's closed bars, may fail without rejecting those before them."""
+
 BARS_PERSISTENCE_MS: Final = HOUR_MS
 """An answer of bars or payments that stays the same for so long is stored after all."""
 

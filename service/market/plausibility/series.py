@@ -1,11 +1,12 @@
 """The plausibility check of bars and payments: decides whether they continue the history of a coin.
 
-Bars and payments are stored permanently, so an answer with one invalid row is not stored at all: it is requested again.
-`rules` has the thresholds.
+Bars and payments are stored permanently. Of an answer with bars that fail, only the bars before them are stored, and
+the rest is requested again. Payments are stored all or not at all. `rules` has the thresholds.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from service.market.plausibility.quotes import (
     largest_move,
     scale_of,
 )
+from service.market.plausibility.references import BarReferences
 from service.market.plausibility.rules import (
     BAR_BODY,
     BAR_BODY_SCALES,
@@ -29,6 +31,7 @@ from service.market.plausibility.rules import (
     BAR_GAP_SCALES,
     BAR_SAME,
     BARS_PERSISTENCE_MS,
+    FAILING_SHARE,
     HIGHEST_FUNDING,
     LARGEST_VOLUME,
     LEAST_FROM_BAR,
@@ -45,6 +48,22 @@ from service.units import INTERVAL_MS, Interval
 from service.upstream.failures import UpstreamError
 
 
+class BarsJudgement(NamedTuple):
+    """What may be stored of an answer of bars.
+
+    Attributes:
+        reason: Why not all of it may be; null if all may.
+        storable: Bars that may be stored: all that were shown, or those before the first that fails.
+        failing: Open times of the bars that fail or are missing; empty where the whole answer fails.
+        reference: The newest closed bar that passes, although bars before it may not be stored; null if there is none.
+    """
+
+    reason: RejectReason | None
+    storable: Sequence[Bar] = ()
+    failing: Collection[int] = ()
+    reference: BarReference | None = None
+
+
 def judge_bars(
     shown: Sequence[Bar],
     stored: Sequence[Bar],
@@ -53,8 +72,10 @@ def judge_bars(
     last_closed_ms: int,
     *,
     may_pause: bool = False,
-) -> RejectReason | None:
+) -> BarsJudgement:
     """Judge an answer of bars of one coin.
+
+    A few bars that fail do not reject the others, if those are plausible without them.
 
     Args:
         shown: What a venue shows, oldest first; it may begin with bars that are stored, and end with the open one.
@@ -63,20 +84,36 @@ def judge_bars(
         step_ms: Length of a bar.
         last_closed_ms: Bars that opened until this instant are closed.
         may_pause: Whether bars may be missing: the market of the asset closes.
-
-    Returns:
-        Why the answer is not stored; null if its closed bars may be.
     """
-    if any(_is_impossible(bar) for bar in shown):
-        return RejectReason.BAR_IMPOSSIBLE
-    known = {bar.open_ms: bar for bar in stored}
-    same = BAR_SAME * math.sqrt(step_ms / DAY_MS)
-    if any(_is_changed(bar, known[bar.open_ms], same) for bar in shown if bar.open_ms in known):
-        return RejectReason.BAR_CHANGED
-    return _judge_new(shown, stored, quote, step_ms, last_closed_ms, may_pause=may_pause)
+    # The open bar is never final. An impossible one says nothing about the closed bars.
+    shown = [bar for bar in shown if bar.open_ms <= last_closed_ms or not _is_impossible(bar)]
+    reason, found = _find_failing(shown, stored, quote, step_ms, last_closed_ms, may_pause=may_pause)
+    if reason is None:
+        return BarsJudgement(None, shown)
+    newest_ms = stored[-1].open_ms if stored else -1
+    following = [bar for bar in (*stored[-1:], *shown) if bar.open_ms >= newest_ms]
+    most = max(1, FAILING_SHARE * sum(bar.open_ms <= last_closed_ms for bar in following))
+    failing: AbstractSet[int] = set()
+    if not may_pause:
+        if (following[-1].open_ms - following[0].open_ms) // step_ms - len(following) >= most:
+            return BarsJudgement(reason)
+        failing = _missing(following, step_ms)
+    found = failing if reason is RejectReason.BAR_MISSING else found
+    rest: Sequence[Bar] = shown
+    cause: RejectReason | None = reason
+    while cause is not None:
+        failing = failing | found
+        if not found or len(failing) > most or min(failing) <= newest_ms:
+            return BarsJudgement(reason)
+        rest = [bar for bar in shown if bar.open_ms not in failing]
+        cause, found = _find_failing(rest, stored, quote, step_ms, last_closed_ms, may_pause=True)
+    closes = [bar for bar in (*stored, *rest) if bar.open_ms <= last_closed_ms]
+    scale = scale_of([bar.close for bar in closes])
+    reference = BarReference(closes[-1].close, closes[-1].open_ms + step_ms, scale) if closes else None
+    return BarsJudgement(reason, [bar for bar in shown if bar.open_ms < min(failing)], failing, reference)
 
 
-def _judge_new(
+def _find_failing(
     shown: Sequence[Bar],
     stored: Sequence[Bar],
     quote: Quote | None,
@@ -84,31 +121,46 @@ def _judge_new(
     last_closed_ms: int,
     *,
     may_pause: bool,
-) -> RejectReason | None:
-    """Judge bars that are not stored yet: each follows the one before, and the next bar or price confirms a leap."""
+) -> tuple[RejectReason | None, AbstractSet[int]]:
+    """The first rule that fails, and open times of the bars that fail it; none if they are missing, or if all fail."""
+    if impossible := {bar.open_ms for bar in shown if _is_impossible(bar)}:
+        return RejectReason.BAR_IMPOSSIBLE, impossible
+    known = {bar.open_ms: bar for bar in stored}
+    same = BAR_SAME * math.sqrt(step_ms / DAY_MS)
+    if any(_is_changed(bar, known[bar.open_ms], same) for bar in shown if bar.open_ms in known):
+        return RejectReason.BAR_CHANGED, set()
     newest_ms = stored[-1].open_ms if stored else -1
     series = [*stored[-1:], *(bar for bar in shown if bar.open_ms > newest_ms)]
     if not may_pause and any(later.open_ms - earlier.open_ms != step_ms for earlier, later in pairwise(series)):
-        return RejectReason.BAR_MISSING
+        return RejectReason.BAR_MISSING, set()
     closed = [bar for bar in series if bar.open_ms <= last_closed_ms]
+    moved: set[int] = set()
     if len(closed) <= len(stored[-1:]):
-        return None
+        return None, moved
     scale = scale_of([bar.close for bar in (*stored, *closed)])
     close_ms = closed[-1].open_ms + step_ms
     price, at_ms = _usable(quote, close_ms)
     if price and not agrees_with_bar(price, BarReference(closed[-1].close, close_ms, scale), at_ms):
-        return RejectReason.BAR_OFF_PRICE
+        has_leapt = len(closed) > 1 and _is_odd(closed[-2], closed[-1], scale)  # otherwise all bars are off
+        return RejectReason.BAR_OFF_PRICE, {closed[-1].open_ms} if has_leapt else set()
     for place, (before, bar) in enumerate(pairwise(series[: len(closed)]), 1):
-        after = series[place + 1] if place + 1 < len(series) else None
-        if not _is_odd(before, bar, scale):
-            continue
         if bar is closed[-1] and price:
             is_held = distance(price, bar.close) <= largest_move(scale, at_ms - close_ms)
         else:
-            is_held = after is not None and distance(after.open, bar.close) <= LEAST_FROM_BAR
-        if not is_held:
-            return RejectReason.BAR_MOVED
-    return None
+            is_held = place + 1 < len(series) and distance(series[place + 1].open, bar.close) <= LEAST_FROM_BAR
+        if not is_held and _is_odd(before, bar, scale):
+            moved = {bar.open_ms}
+            break
+    return (RejectReason.BAR_MOVED, moved) if moved else (None, moved)
+
+
+def _missing(series: Sequence[Bar], step_ms: int) -> set[int]:
+    """Open times of the bars that are missing between others."""
+    return {
+        open_ms
+        for earlier, later in pairwise(series)
+        for open_ms in range(earlier.open_ms + step_ms, later.open_ms, step_ms)
+    }
 
 
 def judge_payments(shown: Sequence[PaymentRow], quote: Quote | None, now_ms: int) -> RejectReason | None:
@@ -163,6 +215,12 @@ def _is_odd(before: Bar, bar: Bar, scale: float) -> bool:
     return _has_gap(before, bar, scale) or distance(bar.open, bar.close) > max(BAR_BODY, BAR_BODY_SCALES * scale)
 
 
+def _held_back(shown: Sequence[Bar], judged: BarsJudgement, newest_ms: int, last_closed_ms: int) -> list[Bar]:
+    """New closed bars that may not be stored; all new ones where all may."""
+    from_ms = min(judged.failing, default=0)
+    return [bar for bar in shown if newest_ms < bar.open_ms <= last_closed_ms and bar.open_ms >= from_ms]
+
+
 class _Held(NamedTuple):
     """An answer that is held back: reason, rows, and since when (monotonic clock)."""
 
@@ -183,6 +241,7 @@ class SeriesCheck:
         quotes: The last accepted quotes of a dataset, by ticker.
         quarantine: Receives what is held back.
         second: The second venue; null for real-world assets, whose markets close.
+        references: Receives the newest plausible close of a coin whose bars are held back.
     """
 
     def __init__(
@@ -192,15 +251,17 @@ class SeriesCheck:
         quotes: Callable[[str], Mapping[str, Quote]],
         quarantine: Quarantine,
         second: SecondVenueApi | None = None,
+        references: BarReferences | None = None,
     ) -> None:
         self._clock = clock
         self._store = store
         self._quotes = quotes
         self._quarantine = quarantine
         self._second = second
+        self._references = references
         self._held: dict[tuple[str, str, str], _Held] = {}
 
-    async def accepts_bars(
+    async def judge_bars(
         self,
         origin: str,
         coin: SeriesProgress,
@@ -209,8 +270,8 @@ class SeriesCheck:
         last_closed_ms: int,
         *,
         venue: str,
-    ) -> bool:
-        """Whether the closed bars of an answer may be stored.
+    ) -> BarsJudgement:
+        """Judge an answer of bars, and record what is held back of it.
 
         Args:
             origin: Their dataset.
@@ -220,6 +281,9 @@ class SeriesCheck:
             last_closed_ms: Bars that opened at or before this instant are closed.
             venue: Source of the answer.
 
+        Returns:
+            What may be stored. Its reason is null if that is all.
+
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
@@ -228,13 +292,23 @@ class SeriesCheck:
         if coin.last_ms is not None:
             stored = await self._store.bars(coin.venue_symbol, interval, coin.last_ms - SCALE_BARS * step_ms)
         quote = self._quotes(origin).get(coin.symbol) if coin.listed else None
-        reason = judge_bars(history.bars, stored, quote, step_ms, last_closed_ms, may_pause=self._second is None)
-        closed = [bar for bar in history.bars if (coin.last_ms or 0) < bar.open_ms <= last_closed_ms]
-        key, is_of_first = (venue, coin.symbol, f"bars-{interval}"), self._second is None or venue != self._second.name
-        if reason is None or reason in NEVER_BY_PERSISTENCE or not is_of_first or not closed:
-            return self._note(key, reason, closed)
-        is_confirmed = await self._confirms(coin.symbol, closed[-1]) if interval == "1d" else None
-        if self._note(key, None if is_confirmed else reason, closed):
+        judged = judge_bars(history.bars, stored, quote, step_ms, last_closed_ms, may_pause=self._second is None)
+        held = _held_back(history.bars, judged, (coin.last_ms or 0), last_closed_ms)
+        is_cleared = await self._is_cleared(coin.symbol, interval, judged, held, venue)
+        if interval == "1d" and self._references is not None:
+            self._references.note(coin.symbol, None if is_cleared else judged.reference)
+        return BarsJudgement(None, history.bars) if is_cleared else judged
+
+    async def _is_cleared(
+        self, symbol: str, interval: Interval, judged: BarsJudgement, held: Sequence[Bar], venue: str
+    ) -> bool:
+        """Whether nothing of an answer is held back: it passed, the second venue confirms it, or it persisted."""
+        key, is_of_first = (venue, symbol, f"bars-{interval}"), self._second is None or venue != self._second.name
+        reason = judged.reason
+        if reason is None or reason in NEVER_BY_PERSISTENCE or not is_of_first or not held:
+            return self._note(key, reason, held)
+        is_confirmed = await self._confirms(symbol, judged.failing, held) if interval == "1d" else None
+        if self._note(key, None if is_confirmed else reason, held):
             return True
         if is_confirmed is False:
             self._restart(key)
@@ -253,16 +327,24 @@ class SeriesCheck:
         key = (venue, coin.symbol, "payments")
         return self._note(key, reason, rows) or (reason not in NEVER_BY_PERSISTENCE and self._has_persisted(key))
 
-    async def _confirms(self, symbol: str, bar: Bar) -> bool | None:
-        """Whether the second venue shows a daily bar too; null if unknown."""
+    async def _confirms(self, symbol: str, failing: Collection[int], held: Sequence[Bar]) -> bool | None:
+        """Whether the second venue shows the daily bars that fail too, and lacks those that are missing.
+
+        Null if unknown. Without bars that fail, the newest one that is held back is compared.
+        """
         if self._second is None:
             return None
+        days = failing or {held[-1].open_ms}
         try:
-            history = await self._second.daily_bars(symbol, bar.open_ms)
+            history = await self._second.daily_bars(symbol, min(days))
         except UpstreamError:  # logged by the session
             return None
-        theirs = next((each for each in history.bars if each.open_ms == bar.open_ms), None) if history else None
-        return None if theirs is None else agree(bar.close, theirs.close)
+        if history is None or not history.bars:
+            return None
+        shown, theirs = ({bar.open_ms: bar for bar in bars} for bars in (held, history.bars))
+        if any(day in theirs and not (day in shown and agree(shown[day].close, theirs[day].close)) for day in days):
+            return False
+        return True if all(day in theirs or day not in shown for day in days) else None
 
     def _note(
         self, key: tuple[str, str, str], reason: RejectReason | None, rows: Sequence[Bar] | Sequence[PaymentRow]
