@@ -466,7 +466,8 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "start.bulk-history": "Recorded history is loaded in bulk, the same as the adapters read it bar by bar.",
         "start.walkforward": "On fixtures the first walk-forward is filled within a minute of a start.",
         "start.full-disk": "A full disk is the reason that /readyz and a start name; the service recovers by itself.",
-        "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
+        "start.lost-store": "A store that is missing, empty or foreign in a used folder is refused, with the remedy.",
+        "store.lost-while-running": "A store that is lost under the service: 503, unready, logged, and never written.",
     },
     "contract-2 §4": {
         "watch.limit-everywhere": "Three streams a credential hold over all workers and machines.",

@@ -17,7 +17,8 @@ from service.errors import ServiceError
 from service.settings import Settings, SettingsError
 from service.storage.database import DATABASE, Database
 from service.storage.engine import StorageError
-from service.storage.lost_store import check_file
+from service.storage.full_disk import full_disk_named
+from service.storage.lost_store import check_file, marks_of
 from service.storage.store import open_store
 from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
@@ -70,7 +71,7 @@ def database_of(settings: Settings) -> Path:
             "secrets.toml with the copy"
         )
     path = settings.data_dir / DATABASE
-    check_file(path)
+    check_file(path, marks_of(path))
     if not path.is_file():
         raise NoServiceError(
             f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder "
@@ -118,6 +119,7 @@ async def _run(settings: Settings, work: Callable[[Folder], Awaitable[T]]) -> T:
 async def _open(settings: Settings) -> AsyncIterator[Folder]:
     clock = choose_clock(settings)
     async with open_store(settings, clock) as database:
-        secrets = open_secrets(settings.data_dir)
-        await check_key_secret(database, secrets, clock)
-        yield Folder(settings, database, open_admin(settings, secrets, database, clock), clock, secrets)
+        with full_disk_named(settings.data_dir, lambda: database.failing):
+            secrets = open_secrets(settings.data_dir)
+            await check_key_secret(database, secrets, clock)
+            yield Folder(settings, database, open_admin(settings, secrets, database, clock), clock, secrets)

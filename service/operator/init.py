@@ -13,6 +13,7 @@ from service.operator.folder import refusing
 from service.settings import Settings
 from service.storage.database import DATABASE
 from service.storage.journal import folder_beside
+from service.storage.lost_store import holds_store
 from service.storage.store import open_store
 
 _ASIDE: Final = "lost-store-{at}"
@@ -46,7 +47,7 @@ def _move_aside(settings: Settings, clock: Clock) -> Path | None:
     folder = settings.data_dir
     path = folder / DATABASE
     try:
-        if settings.store is None and path.exists() and path.stat().st_size:
+        if settings.store is None and holds_store(path):
             raise RefusalError(_EXISTS.format(path=path))
         left = sorted(folder.glob(f"{DATABASE}*" if settings.store is None else folder_beside(path).name))
         if not left:

@@ -27,7 +27,7 @@ from service.operator.listener import check_tls, listen, url_of
 from service.operator.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.queued_output import queue_output
 from service.settings import Settings
-from service.storage.full_disk import start_refusal
+from service.storage.full_disk import full_disk_named, start_refusal
 from service.wiring.clocks import choose_clock
 from service.wiring.preload import Preload, preloading
 
@@ -101,7 +101,7 @@ def _serve(
     making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
     process: Process = making(bound, clock, listener, metrics, preload=preload, **callbacks)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with full_disk_named(settings.data_dir), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process.run())
 
 

@@ -22,6 +22,7 @@ from service.storage.engine import (
     unavailable,
 )
 from service.storage.file_lock import FileLock, file_lock_in
+from service.storage.lost_store import FileIdentity
 from service.storage.opening import prepare
 from service.storage.port import Database, resolve
 from service.storage.sqlite_session import SqliteSession
@@ -50,11 +51,21 @@ class SqliteDatabase(Database):
     shared = False
 
     def __init__(
-        self, path: Path, writer: Writer, reader: aiosqlite.Connection, immediate_reader: SqliteConnection
+        self,
+        path: Path,
+        writer: Writer,
+        reader: aiosqlite.Connection,
+        immediate_reader: SqliteConnection,
+        files: FileIdentity,
     ) -> None:
         super().__init__(path, str(path), writer)
+        self._files = files
         self._reader = reader
         self._immediate_reader = immediate_reader
+
+    def needs_probe(self) -> bool:
+        """Whether writes fail, or the file was removed or replaced."""
+        return super().needs_probe() or self._files.change() is not None
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Read what is committed."""
@@ -102,10 +113,11 @@ async def open_database(path: Path, clock: Clock, *, new: bool = False) -> Async
     """
     check_version()
     connections = await asyncio.to_thread(prepare, path, clock, new=new)
-    writer = Writer(SqliteSession(connections.writing, connections.write_lock), asyncio.get_running_loop())
+    files = FileIdentity(path)
+    writer = Writer(SqliteSession(connections.writing, connections.write_lock, files), asyncio.get_running_loop())
     try:
         async with aiosqlite.Connection(lambda: connections.reading, iter_chunk_size=64) as reader:
-            yield SqliteDatabase(path, writer, reader, connections.reading_now)
+            yield SqliteDatabase(path, writer, reader, connections.reading_now, files)
     finally:
         connections.reading_now.close()
         await asyncio.shield(asyncio.ensure_future(writer.close()))

@@ -90,6 +90,9 @@ BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "40", "55P03",
 
 DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 FULL: Final = ("SQLITE_FULL",)
+LOST: Final = "STORE_LOST"
+"""Name of our own for a file that was removed or replaced while it is open."""
+
 SHUT: Final = ("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY")
 
 _SERVER_FAILING: Final = ("08", "25006", "25P0", "28", "3D", "53", "57", "58", "XX")
@@ -164,9 +167,13 @@ def unavailable(reason: str) -> ServiceError:
     Args:
         reason: The store's name of the failure.
     """
-    why = "is busy" if reason.startswith(BUSY) else "cannot be used"
+    if reason == LOST:
+        message = "The service's store was removed or replaced; its operator must restore it."
+    else:
+        why = "is busy" if reason.startswith(BUSY) else "cannot be used"
+        message = f"The service's store {why} at the moment; try again shortly."
     return ServiceError(
         "UNAVAILABLE",
-        f"The service's store {why} at the moment; try again shortly.",
+        message,
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )

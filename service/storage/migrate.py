@@ -2,13 +2,15 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from service.clock import Clock
-from service.storage.engine import Connection, StorageError, complete_statement
+from service.storage.engine import Connection, StorageError, complete_statement, connect
 
 FOLDER: Final = Path(__file__).parent / "migrations"
 
@@ -108,6 +110,17 @@ def migrate(
                 connection.execute("ROLLBACK")
             raise
     return applied
+
+
+@cache
+def tables_after(versions: frozenset[int]) -> frozenset[str]:
+    """Tables of a SQLite store to which these migrations were applied. Unknown versions add none."""
+    with closing(connect(Path(":memory:"))) as connection:
+        for step in read_migrations():
+            if step.version in versions:
+                for statement in statements_of(step):
+                    connection.execute(statement)
+        return frozenset(name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
 
 
 def _check(connection: Connection, known: dict[int, Migration]) -> None:

@@ -1,7 +1,7 @@
 """Prepares a SQLite file for use: creates, checks and migrates it."""
 
 import os
-import shutil
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,6 @@ from service.clock import Clock
 from service.storage.engine import (
     BUSY,
     DAMAGED,
-    FULL,
     SHUT,
     DatabaseError,
     SqliteConnection,
@@ -21,12 +20,9 @@ from service.storage.engine import (
     error_name,
 )
 from service.storage.full_disk import start_refusal
-from service.storage.lost_store import check_file
+from service.storage.lost_store import check_content, check_file, marks_of
 from service.storage.migrate import migrate, read_migrations
 from service.storage.sqlite_session import WriteLock, write_lock_of
-
-LEAST_BYTES: Final = 1_048_576
-"""With less free space a failing file is a full disk."""
 
 _PATIENCE_S: Final = 10.0
 """How long a start waits for another process's migration."""
@@ -41,10 +37,6 @@ _SHUT: Final = (
 )
 _BUSY: Final = (
     "Another program holds the write lock of {path} ({error}). `fuser {path}` names it; stop it and start again."
-)
-_FULL: Final = (
-    "The disk of the data folder {folder} is full ({error}). Free space and start again, or name a folder on another "
-    "disk in VERDICT_DATA_DIR."
 )
 _OTHER: Final = "SQLite cannot use {path} ({error})."
 
@@ -74,18 +66,20 @@ def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
     """
     with ExitStack() as opened:
         try:
-            if not new:
-                check_file(path)
+            marks = () if new else marks_of(path)
+            check_file(path, marks)
             write_lock = _make_files(path)
             opened.callback(write_lock.close)
             writing = connect(path)
             opened.callback(writing.close)
             _check_pages(path, writing)
-            _bring_up_to_date(path, writing, write_lock, clock)
+            _bring_up_to_date(path, writing, write_lock, clock, marks)
             reading = connect(path, query_only=True)
             opened.callback(reading.close)
             reading_now = connect(path, query_only=True, busy_ms=0)
         except DatabaseError as error:
+            if full := start_refusal(path.parent, error):
+                raise StorageError(full) from error
             raise StorageError(_remedy(path, f"{error_name(error)}: {error}")) from error
         except OSError as error:
             if full := start_refusal(path.parent, error):
@@ -109,10 +103,13 @@ def _check_pages(path: Path, connection: SqliteConnection) -> None:
         raise StorageError(_DAMAGED.format(path=path, error=" ".join(str(finding).split())))
 
 
-def _bring_up_to_date(path: Path, connection: SqliteConnection, write_lock: WriteLock, clock: Clock) -> None:
+def _bring_up_to_date(
+    path: Path, connection: SqliteConnection, write_lock: WriteLock, clock: Clock, marks: Sequence[str]
+) -> None:
     if not write_lock.acquire(_PATIENCE_S):
         raise StorageError(_BUSY.format(path=path, error="it does not let others have their turn"))
     try:
+        check_content(path, connection, marks)
         (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
         if mode != "wal":
             raise StorageError(_SHUT.format(folder=path.parent, error="its file system cannot do WAL"))
@@ -126,9 +123,7 @@ def _bring_up_to_date(path: Path, connection: SqliteConnection, write_lock: Writ
 
 
 def _remedy(path: Path, error: str) -> str:
-    if error.startswith("SQLITE_IOERR") and shutil.disk_usage(path.parent).free < LEAST_BYTES:
-        return _FULL.format(folder=path.parent, error=error)  # SQLite's error if there is no space for the shared index
-    for names, remedy in ((DAMAGED, _DAMAGED), (SHUT, _SHUT), (BUSY, _BUSY), (FULL, _FULL)):
+    for names, remedy in ((DAMAGED, _DAMAGED), (SHUT, _SHUT), (BUSY, _BUSY)):
         if error.startswith(names):
             return remedy.format(path=path, folder=path.parent, error=error)
     return _OTHER.format(path=path, error=error)

@@ -78,12 +78,16 @@ class Database(ABC):
         return self._writer.failing
 
     async def watch(self, clock: Clock) -> None:
-        """While writes fail, try one every second, so that a recovery is noticed. Runs until cancelled."""
+        """While writes fail, try one every second: a recovery is noticed, or a lost store. Runs until cancelled."""
         while True:
             await clock.sleep(PROBE_EVERY_S)
-            if self.failing is not None:
+            if self.needs_probe():
                 with suppress(ServiceError):
                     await self.write(lambda connection: connection.execute(_PROBE))
+
+    def needs_probe(self) -> bool:
+        """Whether only a write can show that the store can be used."""
+        return self.failing is not None
 
     @property
     def transactions(self) -> int:

@@ -12,7 +12,8 @@ from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
 
-from service.storage.engine import BUSY_MS, DatabaseError, SqliteConnection, error_name, is_store_failing
+from service.storage.engine import BUSY_MS, LOST, DatabaseError, SqliteConnection, error_name, is_store_failing
+from service.storage.lost_store import LOST_WHILE_RUNNING, FileIdentity
 from service.storage.writer import TransactionError, Work
 
 T = TypeVar("T")
@@ -79,15 +80,17 @@ class SqliteSession:
     Args:
         connection: The connection, in autocommit mode. The session closes it.
         write_lock: Taken while waiting for SQLite's lock. The session closes it.
+        files: Compared before each transaction; null for a database that no one can remove.
 
     Attributes:
         foreign_commits: Grows whenever cached contents of the database may be outdated.
     """
 
-    def __init__(self, connection: SqliteConnection, write_lock: WriteLock) -> None:
+    def __init__(self, connection: SqliteConnection, write_lock: WriteLock, files: FileIdentity | None = None) -> None:
         self.foreign_commits = 0
         self._connection = connection
         self._write_lock = write_lock
+        self._files = files
         self._version: int | None = None
 
     @property
@@ -96,7 +99,9 @@ class SqliteSession:
         return self._connection.total_changes
 
     def begin(self) -> None:
-        """Begin a transaction when it is this process's turn."""
+        """Begin a transaction when it is this process's turn, in the file that is still there."""
+        if self._files is not None and (change := self._files.change()):
+            raise TransactionError(LOST_WHILE_RUNNING.format(path=self._files.path, change=change), LOST)
         if not self._write_lock.acquire(BUSY_MS / 1_000):
             raise TransactionError("Another process holds the write lock.", "SQLITE_BUSY")
         try:

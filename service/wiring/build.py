@@ -32,7 +32,8 @@ from service.routes.table import RouteServices, bind
 from service.scheduler import Leadership, already_set
 from service.settings import Settings
 from service.storage.documents import DocumentStore
-from service.storage.full_disk import state_of
+from service.storage.full_disk import full_disk_named, state_of
+from service.storage.port import Database
 from service.storage.store import open_store
 from service.streams.broker import StreamBroker
 from service.wire.cursor import Cursors
@@ -82,46 +83,55 @@ async def build(settings: Settings, clock: Clock, preload: Preload | None = None
         ExceptionGroup: If a loop of a package fails while the service runs.
     """
     async with AsyncExitStack() as stack:
-        enter = stack.enter_async_context
-        database = await enter(open_store(settings, clock))
-        leadership = await enter(elect_leader(database))
-        secrets = open_secrets(settings.data_dir)
-        access = await open_access(settings, secrets, database, clock)
-        meter = await enter(open_meter(database, clock))
-        stack.callback(access.authenticator.record_use, least_ms=1)  # with the meter's last write, which is waited for
-        upstreams = await enter(open_upstreams(settings, clock, preload=preload))
-        document_store, cursors = DocumentStore(database), Cursors(secrets.cursor_key)
-        begun = asyncio.Event()
-        lead = Leadership(leadership.held, begun, already_set() if preload is None else asyncio.Event())
-        dependencies = Dependencies(settings, clock, database, document_store, cursors, upstreams, lead)
-        data = await enter(open_data(dependencies))
-        payments = await enter(
-            open_payments(settings, database, clock, meter.record_paid, meter.run_id, lead.is_leader, void=void_paid)
-        )
-        loops = (
-            access.authenticator.watch,
-            access.stream_expiry.watch,
-            meter.watch,
-            meter.streams.watch,
-            payments.watch,
-            partial(leadership.watch, clock),
-            partial(database.watch, clock),
-        )
-        await enter(_running(loops))
-        receipts = ReceiptService(database, ReceiptSigner(secrets.receipt_key), cursors)
-        author = await enter(open_author(settings, database, clock))
-        alerts = open_alert_rules(settings, database, secrets.alert_key, data.market, data.verdict, clock, lead)
-        services = _collect_services(dependencies, data, access, meter, receipts, author, await enter(alerts))
-        health = data.health(settings.source, lambda: state_of(database.failing, settings.data_dir), payments.readiness)
-        app = _assemble(settings, clock, access, meter, payments, services, health)
-        most = most_connections(raise_open_files_limit())
-        limits = ConnectionLimits(most, settings.connections_per_address, settings.trusted_proxies, clock)
-        coins, fetcher, hub = data.market.coins, data.fetcher, data.watch.hub
-        held_back = (data.market.quarantine, data.rwa.quarantine)
-        read = partial(read_metrics, app, limits, database, coins, upstreams.sessions, fetcher, hub, lead.is_leader)
-        metrics = Metrics(lambda: [*read(), read_quarantine_metrics(held_back)])
-        begun.set()
-        yield Service(app, health, metrics, hub, limits, lead.ready)
+        database = await stack.enter_async_context(open_store(settings, clock))
+        with full_disk_named(settings.data_dir, lambda: database.failing):
+            service = await _open(stack, settings, clock, database, preload)
+        yield service
+
+
+async def _open(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, database: Database, preload: Preload | None
+) -> Service:
+    """Open every package on an open store."""
+    enter = stack.enter_async_context
+    leadership = await enter(elect_leader(database))
+    secrets = open_secrets(settings.data_dir)
+    access = await open_access(settings, secrets, database, clock)
+    meter = await enter(open_meter(database, clock))
+    stack.callback(access.authenticator.record_use, least_ms=1)  # with the meter's last write, which is waited for
+    upstreams = await enter(open_upstreams(settings, clock, preload=preload))
+    document_store, cursors = DocumentStore(database), Cursors(secrets.cursor_key)
+    begun = asyncio.Event()
+    lead = Leadership(leadership.held, begun, already_set() if preload is None else asyncio.Event())
+    dependencies = Dependencies(settings, clock, database, document_store, cursors, upstreams, lead)
+    data = await enter(open_data(dependencies))
+    payments = await enter(
+        open_payments(settings, database, clock, meter.record_paid, meter.run_id, lead.is_leader, void=void_paid)
+    )
+    loops = (
+        access.authenticator.watch,
+        access.stream_expiry.watch,
+        meter.watch,
+        meter.streams.watch,
+        payments.watch,
+        partial(leadership.watch, clock),
+        partial(database.watch, clock),
+    )
+    await enter(_running(loops))
+    receipts = ReceiptService(database, ReceiptSigner(secrets.receipt_key), cursors)
+    author = await enter(open_author(settings, database, clock))
+    alerts = open_alert_rules(settings, database, secrets.alert_key, data.market, data.verdict, clock, lead)
+    services = _collect_services(dependencies, data, access, meter, receipts, author, await enter(alerts))
+    health = data.health(settings.source, lambda: state_of(database.failing, settings.data_dir), payments.readiness)
+    app = _assemble(settings, clock, access, meter, payments, services, health)
+    most = most_connections(raise_open_files_limit())
+    limits = ConnectionLimits(most, settings.connections_per_address, settings.trusted_proxies, clock)
+    coins, fetcher, hub = data.market.coins, data.fetcher, data.watch.hub
+    held_back = (data.market.quarantine, data.rwa.quarantine)
+    read = partial(read_metrics, app, limits, database, coins, upstreams.sessions, fetcher, hub, lead.is_leader)
+    metrics = Metrics(lambda: [*read(), read_quarantine_metrics(held_back)])
+    begun.set()
+    return Service(app, health, metrics, hub, limits, lead.ready)
 
 
 def _collect_services(

@@ -274,7 +274,7 @@ async def test_wherever_a_transaction_fails_its_callers_are_told_and_the_next_on
     connection = Faulty(path, failing)
     session = SqliteSession(cast("SqliteConnection", connection), WriteLock(path.with_name("verdict.db-turn")))
     writer = Writer(session, asyncio.get_running_loop())
-    database = SqliteDatabase(path, writer, db._reader, db._immediate_reader)
+    database = SqliteDatabase(path, writer, db._reader, db._immediate_reader, db._files)
     refused = await asyncio.gather(database.write(insert), database.write(fail), return_exceptions=True)
     assert "UNAVAILABLE" in {getattr(outcome, "code", None) for outcome in refused}
     if connection.in_transaction:

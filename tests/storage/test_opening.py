@@ -148,18 +148,8 @@ async def test_a_file_system_without_wal_is_refused(
     assert "cannot do WAL" in await refusal(path, clock)
 
 
-@pytest.mark.parametrize(
-    ("error", "remedy"),
-    [
-        (
-            "SQLITE_FULL: database or disk is full",
-            "is full (SQLITE_FULL: database or disk is full). Free space and start again",
-        ),
-        ("SQLITE_IOERR_READ: disk I/O error", "SQLite cannot use"),
-    ],
-)
-def test_what_sqlite_cannot_do_is_said_in_words(error: str, remedy: str) -> None:
-    assert remedy in opening._remedy(Path("verdict.db"), error)
+def test_what_sqlite_cannot_do_is_said_in_words() -> None:
+    assert "SQLite cannot use" in opening._remedy(Path("verdict.db"), "SQLITE_IOERR_READ: disk I/O error")
 
 
 def test_the_schema_of_a_new_store_is_synced_and_later_commits_are_too(tmp_path: Path, clock: FakeClock) -> None:
