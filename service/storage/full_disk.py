@@ -71,8 +71,8 @@ def state_of(failing: str | None, folder: Path) -> dict[str, object]:
         why = f"The disk of the store is full ({failing}). Free space. The service continues without a restart."
     elif failing == LOST:
         why = (
-            f"The database file in {folder} was removed or replaced. Stop the service, put the file or the newest copy "
-            "made with `verdict backup` in its place, and start again."
+            f"The database file in {folder} was removed or replaced. Put it back, and the service continues. Otherwise "
+            "stop the service, restore the newest copy made with `verdict backup`, and start again."
         )
     else:
         why = f"The store of {folder} cannot be written ({failing}). The service continues once it can."

@@ -21,8 +21,8 @@ _APPLIED: Final = "SELECT version FROM migrations"
 
 _LOST_FILE: Final = (
     "{path} is {state}, but {folder} was used before: it contains {marks}. A new store would have no users, keys, "
-    "receipts or spent payments. Put the newest copy made with `verdict backup` at {path}. To start with an empty "
-    "store, run `verdict init --new-store`."
+    "receipts or spent payments. Move all files whose names begin with {path} aside, and put the newest copy made with "
+    "`verdict backup` in its place. To start with an empty store, run `verdict init --new-store`."
 )
 _LOST_SERVER: Final = (
     "The database at {place} is empty, but {folder} was used before: it contains {marks}. A new store would have no "
@@ -34,19 +34,21 @@ _LOST_SERVER: Final = (
 
 _NO_FILE: Final = "{path} is {state}. Move it aside and start again."
 _FOREIGN: Final = (
-    "{path} is not a store of this service: it contains {tables}, and no record of a migration. Move it aside, and put "
-    "the newest copy made with `verdict backup` in its place. For a first start, leave the place empty."
+    "{path} is not a store of this service: it contains {tables}, and no record of a migration. Move all files whose "
+    "names begin with {path} aside, and put the newest copy made with `verdict backup` in its place. For a first "
+    "start, leave the place empty."
 )
 _INCOMPLETE: Final = (
-    "{path} lacks tables of the service ({tables}): another program has removed them. Move it and the files whose "
-    "names begin with its name aside, and put the newest copy made with `verdict backup` in its place."
+    "{path} lacks tables of the service ({tables}): another program has removed them. Move all files whose names begin "
+    "with {path} aside, and put the newest copy made with `verdict backup` in its place."
 )
 _MOST_NAMED: Final = 3
 
 LOST_WHILE_RUNNING: Final = (
     "{path} was lost while the service runs: {change}. The service answers no metered call, because nothing that it "
-    "writes would remain. Stop the service, put the same file or the newest copy made with `verdict backup` in its "
-    "place, and start again."
+    "writes would remain. Put the same file back, and the service continues. Otherwise stop the service, move all "
+    "files whose names begin with {path} aside, put the newest copy made with `verdict backup` in its place, and start "
+    "again."
 )
 
 
