@@ -27,6 +27,7 @@ RANKS: tuple[frozenset[str], ...] = (
             "settings",
             "logs",
             "networks",
+            "proxies",
             "queued_output",
             "interpreter",
             "scheduler",

@@ -26,6 +26,7 @@ from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
 from service.operator.doctor_checks import (
     DoctorCheck,
     check_model,
+    check_proxies,
     check_quarantine,
     check_refreshes,
     check_server,
@@ -85,7 +86,12 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
             asyncio.run(_repair(settings, clock))
     about_secrets, secrets = _secrets(settings.data_dir)
     contents = _contents(settings, address, clock, secrets)
-    asked = [check_settlement(settings, clock), check_model(settings, clock), check_wallets(settings, address, clock)]
+    asked = [
+        *check_proxies(settings),
+        check_settlement(settings, clock),
+        check_model(settings, clock),
+        check_wallets(settings, address, clock),
+    ]
     checks = [about_secrets, *contents, *asked, _disk(settings.data_dir)]
     if settings.store is None:
         checks = [_engine(), *checks, _privacy(Path(address)), _wal(Path(address))]

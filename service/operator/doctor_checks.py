@@ -1,7 +1,8 @@
-"""Checks of `verdict doctor`: server, quarantine, refreshes and language model."""
+"""Checks of `verdict doctor`: proxies, server, quarantine, refreshes and language model."""
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -10,10 +11,13 @@ from msgspec import Struct
 from service.ask.llm_writer import endpoint_of
 from service.clock import Clock, iso
 from service.market.plausibility.quarantine import QUARANTINE, WHOLE, QuarantineReport
-from service.settings import Secret, Settings
+from service.payments.networks import node_url
+from service.proxies import proxy_for
+from service.settings import UPSTREAMS, Secret, Settings, SettingsError
 from service.storage.engine import Connection, DatabaseError, error_name
 from service.storage.port import LEADER
 from service.upstream.completions import ChatMessage, Completion, CompletionError, ModelEndpoint, open_completions
+from service.upstream.failures import TITLES
 
 
 class DoctorCheck(Struct, frozen=True):
@@ -28,6 +32,39 @@ class DoctorCheck(Struct, frozen=True):
 def judge(check: str, said: str, findings: list[str], remedy: str) -> DoctorCheck:
     """Make a check; the remedy is included only if there are findings."""
     return DoctorCheck(check, said, findings, remedy if findings else None)
+
+
+_PROXY: Final = "proxy"
+_DIRECT: Final = "webhooks, transcript feeds and redirects to other hosts connect directly"
+
+
+def check_proxies(settings: Settings) -> list[DoctorCheck]:
+    """Say which proxy of the environment is used for which upstream; empty if none is."""
+    users: dict[str, list[str]] = {}
+    for name, url in _configured(settings):
+        try:
+            proxy = proxy_for(url)
+        except SettingsError as error:
+            return [DoctorCheck(_PROXY, "invalid setting", [str(error)], "correct the variable, or unset it")]
+        if proxy is not None:
+            users.setdefault(str(proxy), []).append(name)
+    said = "; ".join(f"{proxy} for {', '.join(names)}" for proxy, names in users.items())
+    return [DoctorCheck(_PROXY, f"{said}; {_DIRECT}")] if users else []
+
+
+def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Name and URL of everything that the service asks and the operator configures."""
+    if settings.source == "live":
+        for name in UPSTREAMS:
+            yield TITLES[name], settings.url_of(name)
+        for place, url in enumerate(settings.wallets_rpc, 1):
+            yield f"node {place}", url.text
+    if settings.settlement == "remote" and settings.facilitator_url:
+        yield "facilitator", settings.facilitator_url
+    if settings.settlement != "ledger" or settings.rpc_url:
+        yield "payment chain", node_url(settings)
+    if settings.llm_url:
+        yield "model", settings.llm_url
 
 
 DOCUMENTS: Final = (QUARANTINE, "rwa.quarantine")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from service.clients.cli.errors import DONE, FAILED
 from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.feeds.dates import parse_http_date
-from service.operator.doctor_checks import DoctorCheck, check_model
+from service.operator.doctor_checks import DoctorCheck, check_model, check_proxies
 from service.operator.folder import refusing
 from service.operator.output import WIDTH, print_json
 from service.operator.probes import Probe, ProbeResult, open_probes, remedy_for
@@ -93,7 +93,7 @@ async def _ask_all(settings: Settings, clock: Clock) -> list[EndpointResult]:
         else row
         for probe, row in zip(probes, outcomes, strict=True)
     ]
-    return [*spared, *others]
+    return [*map(_row, check_proxies(settings)), *spared, *others]
 
 
 async def _ask(probe: Probe, clock: Clock) -> EndpointResult:

@@ -17,6 +17,7 @@ from yarl import URL
 
 from service import __version__
 from service.clock import Clock
+from service.proxies import proxy_address
 from service.settings import Secret
 from service.upstream.budget import Breaker
 from service.upstream.failures import reason_of
@@ -147,7 +148,7 @@ class Completions:
             async with self._http.post(url, data=body, allow_redirects=False) as response:
                 _check_head(response)
                 return await _read(response.content)
-        except aiohttp.ClientConnectorError as error:
+        except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
             raise CompletionError(reason_of(error).text, used=False) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise CompletionError(reason_of(error).text, used=True) from None
@@ -179,6 +180,7 @@ async def open_completions(endpoint: ModelEndpoint, clock: Clock) -> AsyncIterat
         max_line_size=_LARGEST_HEADER,
         max_field_size=_LARGEST_HEADER,
         max_headers=_MOST_HEADERS,
+        proxy=proxy_address(endpoint.url),
     ) as http:
         yield Completions(http, endpoint, clock)
 

@@ -7,12 +7,14 @@ import errno
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from service.errors import ServiceError, upstream_code
+from service.proxies import proxy_at, proxy_for
 from service.upstream.ssrf_guard import NotPublicError
 
 Stage: TypeAlias = Literal["dns", "connect", "tls", "http", "decode"]
@@ -70,8 +72,30 @@ def reason_of(error: Exception) -> FailureReason:
     """
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return FailureReason("tls", _certificate(error.certificate_error))
+    if isinstance(error, aiohttp.ClientHttpProxyError) or (
+        isinstance(error, aiohttp.WSServerHandshakeError) and error.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+    ):
+        return refused_by_proxy(str(error.request_info.url), error.status)
     if isinstance(error, aiohttp.WSServerHandshakeError):
         return FailureReason("http", f"status {error.status}")
+    reason = _connection_reason(error)
+    proxy = proxy_at(error.host, error.port) if isinstance(error, aiohttp.ClientConnectorError) else None
+    return reason if proxy is None else FailureReason("connect", f"no connection to proxy {proxy}: {reason.text}")
+
+
+def refused_by_proxy(url: str, status: int) -> FailureReason:
+    """Say that a proxy did not forward a request.
+
+    Args:
+        url: The request's.
+        status: The proxy's answer.
+    """
+    wants = status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
+    why = ", it requires a user and a password that it accepts" if wants else ""
+    return FailureReason("connect", f"refused by proxy {proxy_for(url)}: status {status}{why}")
+
+
+def _connection_reason(error: Exception) -> FailureReason:
     known = next((reason for kind, reason in _KINDS if isinstance(error, kind)), None)
     if known is not None:
         return known

@@ -13,6 +13,7 @@ from msgspec import Struct
 from yarl import URL
 
 from service import __version__
+from service.proxies import proxy_address
 from service.upstream.failures import FailureReason, UpstreamError, entrust, reason_of
 from service.upstream.responses import BodyError, read_body
 
@@ -116,5 +117,6 @@ async def open_http_client(name: str, url: str, *, deadline_s: float, most: int)
         headers=_HEADERS,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
+        proxy=proxy_address(url),
     ) as http:
         yield HttpClient(http, name, url, deadline_s, most)

@@ -17,8 +17,9 @@ from yarl import URL
 from service import __version__
 from service.clock import Clock
 from service.feeds.dates import parse_http_date
+from service.proxies import proxy_address
 from service.upstream.budget import Breaker, RetryBudget, WeightBudget
-from service.upstream.failures import Outage, Stage, UpstreamError, entrust, reason_of
+from service.upstream.failures import Outage, Stage, UpstreamError, entrust, reason_of, refused_by_proxy
 from service.upstream.redirects import PERMANENT, STATUSES, RedirectRefusedError, Redirects
 from service.upstream.responses import BodyError, asked_pause, read_body, read_start
 from service.upstream.ssrf_guard import open_public
@@ -35,7 +36,7 @@ _HEADERS: Final = {
     "Accept-Encoding": "gzip",
 }
 _JSON_BODY: Final = {"Content-Type": "application/json"}
-_OF_ALL: Final = frozenset({401, 403, 418, 429, 451})
+_OF_ALL: Final = frozenset({401, 403, 407, 418, 429, 451})
 """Refusals that concern every request, not the one that was made: a bad key, a block, a ban, too many requests."""
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _encode: Final = msgspec.json.Encoder().encode
@@ -276,6 +277,9 @@ class UpstreamSession:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
+        if response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            reason = refused_by_proxy(self._url, response.status)
+            self._fail(response.status, reason.text.encode(), stage=reason.stage)
         self._fail(response.status, await read_start(response, _START_OF_FAILURE), pause_s)
 
     def _hold(self) -> None:
@@ -329,11 +333,11 @@ async def open_session(
     entrust(url, *headers.values())
     async with AsyncExitStack() as stack:
         own = aiohttp.TCPConnector(limit=_CONNECTIONS)
-        http = await stack.enter_async_context(_client({**_HEADERS, **headers}, own))
+        http = await stack.enter_async_context(_client({**_HEADERS, **headers}, own, proxy_address(url)))
         elsewhere = None
         if follows:
             public = aiohttp.TCPConnector(limit=_CONNECTIONS, socket_factory=open_public)
-            elsewhere = await stack.enter_async_context(_client(_HEADERS, public))
+            elsewhere = await stack.enter_async_context(_client(_HEADERS, public, None))
         session = UpstreamSession(
             http,
             name,
@@ -348,11 +352,12 @@ async def open_session(
         yield session
 
 
-def _client(headers: Mapping[str, str], connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+def _client(headers: Mapping[str, str], connector: aiohttp.TCPConnector, proxy: str | None) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=connector,
         timeout=aiohttp.ClientTimeout(total=None),  # each call has its own deadline
         headers=headers,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
+        proxy=proxy,
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from service import __version__
 from service.clock import Clock
+from service.proxies import proxy_address
 from service.upstream.failures import FailureReason, Outage, UpstreamError, reason_of, redact
 
 PING_S: Final = 30.0
@@ -73,7 +74,8 @@ class UpstreamSocket:
         self.connections = 0
         self.malformed = 0
         self._http = http
-        self._url = url
+        # A proxy is asked for http:// targets; aiohttp would name ws:// ones.
+        self._url = f"http{url.removeprefix('ws')}" if url.startswith("ws") else url
         self._clock = clock
         self._subscriptions = [
             _encode({"method": "subscribe", "subscription": each}).decode() for each in subscriptions
@@ -212,5 +214,6 @@ async def open_socket(
         headers={"User-Agent": f"verdict/{__version__}"},
         cookie_jar=aiohttp.DummyCookieJar(),
         middlewares=(_refuse_redirects,),
+        proxy=proxy_address(url),
     ) as http:
         yield UpstreamSocket(http, name, url, clock, subscriptions, decoders)

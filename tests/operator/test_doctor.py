@@ -10,6 +10,8 @@ import pytest
 
 from service.clock import DAY_MS, SystemClock, day_of, iso
 from service.operator import doctor
+from service.operator.doctor_checks import check_proxies
+from service.settings import Settings
 from service.storage.database import open_database
 from service.storage.engine import StorageError
 from service.verdict.ledger import Ledger, LedgerHead
@@ -246,3 +248,45 @@ def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do
     assert "FINDING  days: 5 users are in the future" in lines
     assert "         - and 2 more (--json lists them)" in lines
     assert any(line.startswith("         What to do: set the machine's clock right") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("variables", "settings", "said"),
+    [
+        ({}, {"source": "live"}, None),
+        ({"HTTPS_PROXY": "p.example:3128"}, {"source": "fixtures"}, None),
+        ({"HTTPS_PROXY": "p.example:3128", "NO_PROXY": "*"}, {"source": "live"}, None),
+        (
+            {"HTTPS_PROXY": "anna:secret@p.example:3128", "NO_PROXY": "coindesk.com"},
+            {"source": "live", "wallets_rpc": "http://127.0.0.1:8545,https://node.example/key"},
+            "p.example:3128 (HTTPS_PROXY) for Hyperliquid, Binance, CoinGecko, alternative.me, Cointelegraph, node 2",
+        ),
+        (
+            {"HTTP_PROXY": "p.example:80"},
+            {"source": "fixtures", "llm_url": "http://model.example/v1", "llm_model": "small"},
+            "p.example:80 (HTTP_PROXY) for model",
+        ),
+        (
+            {"HTTPS_PROXY": "p.example:1", "HTTP_PROXY": "q.example:2"},
+            {"source": "fixtures", "llm_url": "http://m.example/v1", "llm_model": "s", "rpc_url": "https://n.example"},
+            "p.example:1 (HTTPS_PROXY) for payment chain; q.example:2 (HTTP_PROXY) for model",
+        ),
+    ],
+)
+def test_the_doctor_says_which_proxy_is_used_for_what(
+    variables: dict[str, str], settings: dict[str, str], said: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name.lower(), raising=False)
+        monkeypatch.setenv(name, variables.get(name, ""))
+    found = check_proxies(Settings.from_environ({f"VERDICT_{name.upper()}": value for name, value in settings.items()}))
+    direct = "webhooks, transcript feeds and redirects to other hosts connect directly"
+    assert [check.said for check in found] == ([] if said is None else [f"{said}; {direct}"])
+
+
+def test_a_variable_that_is_no_proxy_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("https_proxy", raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://anna:secret@p.example")
+    [found] = check_proxies(Settings.from_environ({"VERDICT_SOURCE": "live"}))
+    assert found.findings[0].startswith("HTTPS_PROXY is not the address of a proxy")
+    assert "secret" not in found.findings[0]

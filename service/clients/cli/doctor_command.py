@@ -3,7 +3,6 @@
 import stat
 import textwrap
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,6 +19,7 @@ from service.clients.sdk.address import Address, read_address
 from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableAnswerError, reading
 from service.clients.sdk.connection import ApiConnection
 from service.clock import SECOND_MS, Clock, SystemClock, parse_iso
+from service.proxies import is_loopback, proxy_for
 
 _INDENT = " " * 9
 
@@ -135,18 +135,17 @@ def _is_exposed(path: Path) -> bool:
 def _address(arguments: Arguments, environment: Mapping[str, str], address: Address) -> CheckResult:
     source = "--url" if getattr(arguments, "url", None) else "VERDICT_URL" if environment.get("VERDICT_URL") else None
     said = f"{address}, by {source or ('the configuration' if config.read(environment).url else 'default')}"
-    if address.secure or _is_here(address.host):
+    try:
+        proxy = proxy_for(str(address))
+    except ValueError as error:
+        return CheckResult("address", said, str(error), "correct the variable, or unset it")
+    if proxy is not None:
+        said += f", through the proxy {proxy}"
+    if address.secure or is_loopback(address.host):
         return CheckResult("address", said)
     return CheckResult(
         "address", said, "what is sent there can be read on the way, the token too", "use https:// if it has that"
     )
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _ask(client: ApiConnection, clock: Clock) -> _ManifestTimes:

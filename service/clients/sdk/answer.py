@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from service.proxies import Proxy
+
 _REDIRECTS: Final = range(300, 400)
 
 
@@ -186,6 +188,35 @@ def why_unconnected(error: Exception, url: str, timeout_s: float) -> str:
     return f"{url} cannot be reached: {_reason(error)}"
 
 
+def why_not_proxied(error: Exception, url: str, timeout_s: float, proxy: Proxy) -> str:
+    """Message for a failed connection attempt through a proxy; TLS failures are the service's.
+
+    Args:
+        error: The socket's error, or `OSError("status N")` for the proxy's refusal.
+        url: The service.
+        timeout_s: The timeout.
+        proxy: The proxy.
+    """
+    match error:
+        case ssl.SSLError():
+            return why_unconnected(error, url, timeout_s)
+        case socket.gaierror():
+            reason = "no such name is known here"
+        case ConnectionRefusedError():
+            reason = "nothing listens there"
+        case TimeoutError():
+            reason = f"no connection within {timeout_s:.0f} s"
+        case _:
+            status = _STATUS.search(str(error))
+            reason = f"it answered {status[1]}" if status else _reason(error)
+            if status and int(status[1]) == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+                reason += ", because it requires a user and a password that it accepts"
+    return (
+        f"{url} cannot be reached through the proxy {proxy}: {reason}. "
+        f"Correct {proxy.variable}, or add the host to NO_PROXY"
+    )
+
+
 def why_unanswered(error: Exception, url: str, timeout_s: float) -> str:
     """Message for a request without a complete answer.
 
@@ -211,6 +242,7 @@ def _reason(error: Exception) -> str:
     return str(reason or str(error) or type(error).__name__)
 
 
+_STATUS: Final = re.compile(r"(?:status|failed:) ([0-9]{3})\b")
 _ITEM: Final = re.compile(r'\s*"questions"((?:\s*;\s*[a-z]+=\d{1,15})*)\s*\Z', re.ASCII)
 _PARAMETER: Final = re.compile(r"([a-z]+)=(\d+)", re.ASCII)
 

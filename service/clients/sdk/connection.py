@@ -19,10 +19,12 @@ from service.clients.sdk.answer import (
     UnreachableError,
     UnreadableAnswerError,
     read_json,
+    why_not_proxied,
     why_unanswered,
     why_unconnected,
 )
 from service.clock import Clock, SystemClock
+from service.proxies import Proxy, proxy_for
 
 TIMEOUT_S: Final = 60.0
 """Longest wait for the next bytes: streams send a heartbeat every 15 s, a paid call may take half a minute."""
@@ -72,6 +74,7 @@ class ApiConnection:
         self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S, clock: Clock = _CLOCK
     ) -> None:
         self._connection: http.client.HTTPConnection | None = None
+        self._proxy: Proxy | None = None
         self._clock = clock
         self._used_s = 0.0
         if token and not is_token(token):
@@ -190,13 +193,24 @@ class ApiConnection:
             self.close()
         kept = self._connection
         connection = self._connect()
+        if self._proxy is not None and not isinstance(connection, http.client.HTTPSConnection):
+            target, sent = self.url + target, {**sent, **_credentials(self._proxy)}
         try:
-            return _exchange(connection, method, target, payload, sent)
+            return self._exchange(connection, method, target, payload, sent)
         except _CLOSED:
             if connection is not kept or not harmless:
                 raise
         self.close()
-        return _exchange(self._connect(), method, target, payload, sent)
+        return self._exchange(self._connect(), method, target, payload, sent)
+
+    def _exchange(
+        self, connection: http.client.HTTPConnection, method: str, target: str, payload: bytes | None, sent: Headers
+    ) -> http.client.HTTPResponse:
+        connection.request(method, target, payload, dict(sent))
+        response = connection.getresponse()
+        if response.status == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and self._proxy is not None:
+            raise UnreachableError(why_not_proxied(OSError(f"status {response.status}"), self.url, 0, self._proxy))
+        return response
 
     def _connect(self) -> http.client.HTTPConnection:
         kept = self._connection
@@ -205,15 +219,25 @@ class ApiConnection:
         self.close()
         try:
             address = read_address(self.url)
+            proxy = proxy_for(self.url)
         except ValueError as error:
             raise UnreachableError(str(error)) from None
+        self._proxy = proxy
         kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
-        connection = kind(address.host, address.port, timeout=CONNECTING_S)
+        at = address if proxy is None else proxy
+        connection = kind(at.host, at.port, timeout=CONNECTING_S)
+        if proxy is not None and address.secure:
+            connection.set_tunnel(address.host, address.port, _credentials(proxy))
         try:
             connection.connect()
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise UnreachableError(why_unconnected(error, self.url, CONNECTING_S)) from None
+            why = (
+                why_unconnected(error, self.url, CONNECTING_S)
+                if proxy is None
+                else why_not_proxied(error, self.url, CONNECTING_S, proxy)
+            )
+            raise UnreachableError(why) from None
         connection.sock.settimeout(self._timeout_s)
         self._connection = connection
         return connection
@@ -242,11 +266,8 @@ def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object
     return path, rest
 
 
-def _exchange(
-    connection: http.client.HTTPConnection, method: str, target: str, payload: bytes | None, sent: Headers
-) -> http.client.HTTPResponse:
-    connection.request(method, target, payload, dict(sent))
-    return connection.getresponse()
+def _credentials(proxy: Proxy) -> dict[str, str]:
+    return {} if proxy.authorization is None else {"Proxy-Authorization": proxy.authorization}
 
 
 def _is_silent(sock: socket.socket) -> bool:
