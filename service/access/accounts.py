@@ -5,10 +5,12 @@ from service.access import api_keys, credentials, sign_in, users
 from service.access.api_keys import ApiKeyFormat, NewApiKey
 from service.access.authenticator import Authenticator
 from service.access.caller import Caller, bad_parameter
+from service.access.contract_wallets import ContractWallets
 from service.access.credentials import Credential, CredentialOwner, get_key, get_session, list_credentials
 from service.access.sessions import SESSION_MS, SessionTokens
-from service.access.sign_in import SignIn
+from service.access.sign_in import NotByKeyError, SignIn, WalletProof
 from service.clock import SECOND_MS, Clock, iso, parse_iso
+from service.ethereum.signatures import personal_digest
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.wire import access as wire
@@ -30,6 +32,7 @@ class AccountService:
         sessions: Signs session tokens.
         sign_in: Issues nonces and checks signed messages.
         authenticator: Reads every change before a method returns.
+        contracts: Asks the contracts of wallets; null without a node.
         free_a_day: Accounts with free questions that one network may create in a UTC day.
     """
 
@@ -42,6 +45,7 @@ class AccountService:
         sessions: SessionTokens,
         sign_in: SignIn,
         authenticator: Authenticator,
+        contracts: ContractWallets | None,
         free_a_day: int,
     ) -> None:
         self._db = db
@@ -50,6 +54,7 @@ class AccountService:
         self._sessions = sessions
         self._sign_in = sign_in
         self._authenticator = authenticator
+        self._contracts = contracts
         self._free_a_day = free_a_day
 
     def entitlement(self, caller: Caller) -> wire.Entitlement:
@@ -71,9 +76,9 @@ class AccountService:
 
         Raises:
             ServiceError: `BAD_REQUEST` if the message cannot be read; `AUTH_INVALID`, with the reason, if it is not
-                good.
+                good; `UNAVAILABLE` if a node does not tell whether a wallet's contract accepts it.
         """
-        proof = self._sign_in.check(login)
+        proof = await self._prove(login)
         now_ms = self._clock.now_ms()
         jti = base62.random_text(_JTI_LENGTH)
         expires_ms = (now_ms + SESSION_MS) // SECOND_MS * SECOND_MS
@@ -88,6 +93,16 @@ class AccountService:
         await self._authenticator.catch_up()
         token = self._sessions.sign(user_id, jti, now_ms, expires_ms)
         return wire.Session(token, proof.address, iso(expires_ms), None if free else _NO_FREE_QUESTIONS)
+
+    async def _prove(self, login: wire.Login) -> WalletProof:
+        try:
+            return self._sign_in.check(login)
+        except NotByKeyError as error:
+            if self._contracts is None:
+                raise
+            digest, signature = personal_digest(login.message), bytes.fromhex(login.signature[2:])
+            await self._contracts.check(error.proof.address, digest, signature)
+            return error.proof
 
     async def logout(self, caller: Caller) -> wire.Ended:
         """End the session a caller came with.

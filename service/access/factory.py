@@ -7,6 +7,7 @@ from service.access.admin import AccessAdmin
 from service.access.anonymous import AnonymousHasher
 from service.access.api_keys import ApiKeyFormat
 from service.access.authenticator import Authenticator, open_authenticator
+from service.access.contract_wallets import ContractWallets
 from service.access.rate_limiter import RateLimiter
 from service.access.secrets import Secrets, check_key_secret
 from service.access.sessions import SessionTokens
@@ -27,7 +28,9 @@ class Access(Struct, frozen=True):
     stream_expiry: StreamExpiry
 
 
-async def open_access(settings: Settings, secrets: Secrets, db: Database, clock: Clock) -> Access:
+async def open_access(
+    settings: Settings, secrets: Secrets, db: Database, clock: Clock, contracts: ContractWallets | None = None
+) -> Access:
     """Create the objects of a running service. The caller runs `authenticator.watch` and `stream_expiry.watch`.
 
     Args:
@@ -35,6 +38,7 @@ async def open_access(settings: Settings, secrets: Secrets, db: Database, clock:
         secrets: Of the data folder.
         db: The store.
         clock: Time.
+        contracts: Asks the contracts of wallets; null without a node.
 
     Raises:
         ServiceError: `UNAVAILABLE` if the store cannot be read.
@@ -51,6 +55,7 @@ async def open_access(settings: Settings, secrets: Secrets, db: Database, clock:
         sessions=sessions,
         sign_in=sign_in,
         authenticator=authenticator,
+        contracts=contracts,
         free_a_day=settings.free_accounts,
     )
     rate_limiter = RateLimiter(clock, settings.rate_per_minute, settings.rate_burst)

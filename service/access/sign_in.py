@@ -13,6 +13,7 @@ from msgspec import Struct
 from service import base62
 from service.access.caller import bad_parameter, invalid_credential
 from service.clock import DAY_MS, MINUTE_MS, Clock, iso, parse_iso
+from service.errors import ServiceError
 from service.ethereum.addresses import checksum_address
 from service.ethereum.signatures import recover_personal
 from service.settings import Settings
@@ -30,6 +31,10 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _KEPT_MS: Final = DAY_MS
 """Spent nonces are kept this long past their expiry, for a clock that is set back."""
 
+_NEEDS_KEY: Final = (
+    "This address needs a signature of its own key, or an operator who sets VERDICT_RPC_URL: then the contract of a "
+    "wallet is asked."
+)
 _PCHAR: Final = r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})"
 _NAME: Final = r"(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})"
 _SCHEME: Final = r"[A-Za-z][A-Za-z0-9+\-.]*"
@@ -100,6 +105,19 @@ class WalletProof(Struct, frozen=True):
     nonce_expires_ms: int
 
 
+class NotByKeyError(ServiceError):
+    """The key of the wallet has not signed; everything else of the message is good.
+
+    Args:
+        proof: What counts if the wallet's contract accepts the signature.
+        reason: What is wrong with the signature.
+    """
+
+    def __init__(self, proof: WalletProof, reason: str) -> None:
+        super().__init__("AUTH_INVALID", f"{reason} {_NEEDS_KEY}", headers={"WWW-Authenticate": "Bearer"})
+        self.proof = proof
+
+
 class SignIn:
     """Issues nonces and checks signed messages.
 
@@ -130,8 +148,9 @@ class SignIn:
         """Check everything about a login except whether its nonce was used before.
 
         Raises:
+            NotByKeyError: If everything holds but that the wallet's key has not signed it: its contract may have.
             ServiceError: `BAD_REQUEST` if the text is no sign-in message; `AUTH_INVALID`, with the reason, if it is not
-                for this service and this moment or not signed by its wallet.
+                for this service and this moment.
         """
         try:
             message = parse_sign_in_message(login.message)
@@ -139,14 +158,14 @@ class SignIn:
             raise bad_parameter("message", f"The message cannot be read: {error}.") from error
         self._check_place(message)
         self._check_time(message)
-        nonce_expires_ms = self._check_nonce(message.nonce)
+        proof = WalletProof(message.address, message.nonce, self._check_nonce(message.nonce))
         try:
             signer = recover_personal(login.message, bytes.fromhex(login.signature[2:]))
         except ValueError as error:
-            raise invalid_credential(f"The signature is not valid: {error}.") from error
+            raise NotByKeyError(proof, f"The signature is not valid: {error}.") from error
         if signer != message.address:
-            raise invalid_credential("The signature is not the one of the wallet the message names.")
-        return WalletProof(message.address, message.nonce, nonce_expires_ms)
+            raise NotByKeyError(proof, "The signature is not the one of the wallet the message names.")
+        return proof
 
     def _check_place(self, message: SignInMessage) -> None:
         if message.domain not in self._domains:

@@ -5,12 +5,14 @@ Sources: https://www.jsonrpc.org/specification, https://ethereum.github.io/execu
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from service.upstream.failures import LONGEST_BODY, redact
+from service.upstream.failures import LONGEST_BODY, UpstreamError, redact
+from service.upstream.http_client import HttpClient
 
 _LONGEST_WORDS: Final = 200
 _REVERTED: Final = 3
@@ -94,6 +96,52 @@ def rpc_result(answer: RpcAnswer, number: int, method: str, kind: Any) -> Any:
         return msgspec.json.decode(answer.result, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise NodeError(f"{method}: no usable answer") from error
+
+
+class RpcNode:
+    """One node. Its chain id is checked before anything else is asked.
+
+    Args:
+        http: HTTP client of the node.
+        chain_id: The expected chain (EIP-155).
+    """
+
+    def __init__(self, http: HttpClient, chain_id: int) -> None:
+        self.chain_id = chain_id
+        self._http = http
+        self._ids = count(1)
+        self._known = False
+
+    async def ask(self, method: str, kind: Any, *parameters: object) -> Any:
+        """Ask once.
+
+        Args:
+            method: `eth_call`.
+            kind: The result's type.
+            parameters: The method's.
+
+        Raises:
+            RevertedError: If a contract refuses a call.
+            NodeError: If there is no usable answer, or the node is on another chain.
+        """
+        if not self._known:
+            named = int(await self._put("eth_chainId", Quantity), 16)
+            if named != self.chain_id:
+                raise NodeError(f"VERDICT_RPC_URL is a node of chain {named}, not {self.chain_id}")
+            self._known = True
+        return await self._put(method, kind, *parameters)
+
+    async def _put(self, method: str, kind: Any, *parameters: object) -> Any:
+        number = next(self._ids)
+        try:
+            reply = await self._http.post("", msgspec.json.encode(rpc_question(number, method, *parameters)))
+        except UpstreamError as error:
+            raise NodeError(f"{method}: {error.body}") from error
+        try:
+            answer = ANSWERS.decode(reply.body)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise NodeError(f"{method}: no usable answer (status {reply.status})") from error
+        return rpc_result(answer, number, method, kind)
 
 
 def _failure(method: str, failure: _Failure) -> NodeError:

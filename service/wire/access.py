@@ -47,7 +47,7 @@ class NewNonce(Struct, frozen=True, rename="camel"):
 
 
 class Login(Struct, frozen=True, forbid_unknown_fields=True):
-    """A signed EIP-4361 message: its exact text, and the 65-byte signature as 0x-hex."""
+    """A signed EIP-4361 message: its exact text, and the signature of the wallet's key or contract as 0x-hex."""
 
     message: Annotated[
         str,
@@ -58,7 +58,13 @@ class Login(Struct, frozen=True, forbid_unknown_fields=True):
             extra_json_schema={"format": "eip-4361"},
         ),
     ]
-    signature: Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{130}\Z")]
+    signature: Annotated[
+        str,
+        Meta(
+            pattern=r"^0x(?:[0-9a-fA-F]{2}){0,8192}\Z",
+            description="0x and the signature in hexadecimal digits: 65 bytes of a key, at most 8,192 of a contract",
+        ),
+    ]
 
 
 class Session(Struct, frozen=True, rename="camel", omit_defaults=True):

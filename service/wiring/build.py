@@ -7,9 +7,11 @@ from functools import partial
 
 from msgspec import Raw, Struct
 
+from service.access.contract_wallets import open_contract_wallets
 from service.access.factory import Access, open_access
 from service.access.meter import Meter, open_meter
 from service.access.secrets import open_secrets
+from service.access.sign_in import sign_in_chain
 from service.access.usage_ledger import void_paid
 from service.ask.data_services import AskDependencies
 from service.ask.llm_writer import open_author
@@ -96,7 +98,8 @@ async def _open(
     enter = stack.enter_async_context
     leadership = await enter(elect_leader(database))
     secrets = open_secrets(settings.data_dir)
-    access = await open_access(settings, secrets, database, clock)
+    contracts = await enter(open_contract_wallets(settings.rpc_url, sign_in_chain(settings)))
+    access = await open_access(settings, secrets, database, clock, contracts)
     meter = await enter(open_meter(database, clock))
     stack.callback(access.authenticator.record_use, least_ms=1)  # with the meter's last write, which is waited for
     upstreams = await enter(open_upstreams(settings, clock, preload=preload))

@@ -15,6 +15,7 @@ __all__ = ("store",)
 
 _OF_A_FILE = {
     "test_access_machine",
+    "test_contract_wallets",
     "test_meter_machine",
     "test_a_device_that_has_had_its_question_is_refused_without_the_writer",
     "test_a_key_is_shown_once_and_stored_nowhere",

@@ -91,7 +91,7 @@ async def test_no_answer_is_told_without_the_nodes_address() -> None:
         with pytest.raises(NodeError, match=r"eth_chainId: connection refused") as raised:
             await rpc.tip()
         with pytest.raises(UpstreamError) as failed:
-            await rpc._node.post("", b"")
+            await rpc._node._http.post("", b"")
     assert "secret" not in str(raised.value)
     assert failed.value.upstream == "node"
 

@@ -91,6 +91,9 @@ WINDOW_S: Final = 60
 
 _TIME: Final = re.compile(rb"(?:0|[1-9][0-9]{0,11})\Z")
 _SIGNATURE: Final = re.compile(rb"0x[0-9a-fA-F]{130}\Z")
+_SIGNATURE_FORM: Final = (
+    "0x and 130 hexadecimal digits, by the key of the address that paid; a contract wallet has none"
+)
 
 
 class PayerSignatureGate(RequestGate):
@@ -125,7 +128,7 @@ class PayerSignatureGate(RequestGate):
                 "without an account, send X-Payer-Time and X-Payer-Signature.",
             )
         at_s = int(_read("X-Payer-Time", time, _TIME, "epoch seconds in digits"))
-        text = _read("X-Payer-Signature", signature, _SIGNATURE, "0x and 130 hexadecimal digits")
+        text = _read("X-Payer-Signature", signature, _SIGNATURE, _SIGNATURE_FORM)
         now_s = self._clock.now_ms() // SECOND_MS
         if abs(now_s - at_s) > WINDOW_S:
             raise invalid_credential(

@@ -85,8 +85,8 @@ const wallets = (() => {
 
   const sign = async (provider, message, address) => {
     const signature = await provider.request({ method: "personal_sign", params: [inHex(message), address] });
-    if (/^0x[0-9a-fA-F]{130}$/.test(signature)) return signature;
-    throw new Error("this wallet does not sign with a key of its own (a contract does), which cannot be checked here");
+    if (/^0x([0-9a-fA-F]{2})*$/.test(signature)) return signature;
+    throw new Error("the wallet returned no signature");
   };
 
   // Ask a wallet to sign in; `say` is given what the person has to do. Gives { token, walletAddress, expiresAt }.

@@ -2,16 +2,13 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from itertools import count
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from service.payments.networks import ChainId
-from service.upstream.failures import UpstreamError
 from service.upstream.http_client import HttpClient, open_http_client
-from service.upstream.json_rpc import ANSWERS, Data, Hash, NodeError, Quantity, rpc_question, rpc_result
+from service.upstream.json_rpc import Data, Hash, NodeError, Quantity, RpcNode
 
 _DEADLINE_S: Final = 5.0
 _LARGEST_ANSWER: Final = 1024 * 1024
@@ -70,9 +67,7 @@ class EthereumRpc:
     def __init__(self, node: HttpClient, chain: ChainId) -> None:
         self.chain = chain
         self.chain_id = int(chain.removeprefix("eip155:"))
-        self._node = node
-        self._ids = count(1)
-        self._known = False
+        self._node = RpcNode(node, self.chain_id)
 
     async def call(self, to: str, data: bytes, *, sender: str | None = None, at: int | None = None) -> bytes:
         """Run a call after a block (the newest by default) without sending it; what it returned.
@@ -81,31 +76,31 @@ class EthereumRpc:
             RevertedError: If the contract refuses it.
             NodeError: If the node does not tell.
         """
-        answer = await self._ask("eth_call", Data, _call(to, data, sender), "latest" if at is None else hex(at))
+        answer = await self._node.ask("eth_call", Data, _call(to, data, sender), "latest" if at is None else hex(at))
         return bytes.fromhex(answer[2:])
 
     async def estimate(self, to: str, data: bytes, sender: str) -> int:
         """Gas that a call needs; raises as `call`."""
-        return int(await self._ask("eth_estimateGas", Quantity, _call(to, data, sender)), 16)
+        return int(await self._node.ask("eth_estimateGas", Quantity, _call(to, data, sender)), 16)
 
     async def block(self, which: str | int) -> Block:
         """The head of a block, by number or by name (`latest`, `finalized`)."""
         tag = which if isinstance(which, str) else hex(which)
-        header = await self._ask("eth_getBlockByNumber", _Header, tag, _WITHOUT_TRANSACTIONS)
+        header = await self._node.ask("eth_getBlockByNumber", _Header, tag, _WITHOUT_TRANSACTIONS)
         return Block(int(header.number, 16), int(header.timestamp, 16), int(header.base_fee_per_gas, 16))
 
     async def tip(self) -> int:
         """What block makers are given beside the base fee these days, wei a gas."""
-        return int(await self._ask("eth_maxPriorityFeePerGas", Quantity), 16)
+        return int(await self._node.ask("eth_maxPriorityFeePerGas", Quantity), 16)
 
     async def balance(self, address: str) -> int:
         """An account's ether, in wei."""
-        return int(await self._ask("eth_getBalance", Quantity, address, "latest"), 16)
+        return int(await self._node.ask("eth_getBalance", Quantity, address, "latest"), 16)
 
     async def sent_by(self, address: str, *, waiting: bool) -> int:
         """How many transactions of an account are in blocks; with those that wait to be, if asked so."""
         tag = "pending" if waiting else "latest"
-        return int(await self._ask("eth_getTransactionCount", Quantity, address, tag), 16)
+        return int(await self._node.ask("eth_getTransactionCount", Quantity, address, tag), 16)
 
     async def send(self, raw: bytes) -> None:
         """Hand a signed transaction over.
@@ -113,11 +108,11 @@ class EthereumRpc:
         Raises:
             NodeError: If the node did not say that it took it. It may have: only the chain tells.
         """
-        await self._ask("eth_sendRawTransaction", Hash, "0x" + raw.hex())
+        await self._node.ask("eth_sendRawTransaction", Hash, "0x" + raw.hex())
 
     async def mined(self, transaction: str) -> MinedTransaction | None:
         """What came of a transaction; nothing if it is in no block."""
-        receipt = await self._ask("eth_getTransactionReceipt", _Receipt | None, transaction)
+        receipt = await self._node.ask("eth_getTransactionReceipt", _Receipt | None, transaction)
         if receipt is None:
             return None
         if receipt.transaction_hash.lower() != transaction:
@@ -127,28 +122,8 @@ class EthereumRpc:
     async def logs(self, address: str, topics: Sequence[str | Sequence[str]], first: int, last: int) -> list[EventLog]:
         """Events of a contract from one block to another, both included; a list of topics stands for any of them."""
         wanted = {"address": address, "topics": topics, "fromBlock": hex(first), "toBlock": hex(last)}
-        found: list[EventLog] = await self._ask("eth_getLogs", list[EventLog], wanted)
+        found: list[EventLog] = await self._node.ask("eth_getLogs", list[EventLog], wanted)
         return found
-
-    async def _ask(self, method: str, kind: Any, *parameters: object) -> Any:
-        if not self._known:
-            named = int(await self._put("eth_chainId", Quantity), 16)
-            if named != self.chain_id:
-                raise NodeError(f"VERDICT_RPC_URL is a node of chain {named}, not {self.chain_id}")
-            self._known = True
-        return await self._put(method, kind, *parameters)
-
-    async def _put(self, method: str, kind: Any, *parameters: object) -> Any:
-        number = next(self._ids)
-        try:
-            reply = await self._node.post("", msgspec.json.encode(rpc_question(number, method, *parameters)))
-        except UpstreamError as error:
-            raise NodeError(f"{method}: {error.body}") from error
-        try:
-            answer = ANSWERS.decode(reply.body)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise NodeError(f"{method}: no usable answer (status {reply.status})") from error
-        return rpc_result(answer, number, method, kind)
 
 
 @asynccontextmanager
