@@ -18,6 +18,7 @@ from service.ask.glossary import define
 from service.clock import Clock, iso
 from service.errors import ServiceError
 from service.market.factory import MarketData
+from service.present.misfits import misfit
 from service.rwa.service import RwaService
 from service.sentiment.service import SentimentService
 from service.table.factory import CoinTables
@@ -111,7 +112,9 @@ class Toolbox:
         try:
             query = msgspec.convert(dict(args), tool.query)
         except msgspec.ValidationError as error:
-            raise ServiceError("BAD_REQUEST", f"{id_} does not take that: {error}") from error
+            raise ServiceError(
+                "BAD_REQUEST", f"{id_} does not take that: {misfit(error, tool.query).sentence('it')}."
+            ) from error
         answer = tool.run(query, caller)
         found = answer if isinstance(answer, Answer) else await answer
         return found if isinstance(found.data, msgspec.Raw) else msgspec.structs.replace(found, data=_raw(found.data))

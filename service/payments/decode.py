@@ -8,6 +8,7 @@ from msgspec import Raw, Struct
 
 from service.errors import ServiceError
 from service.payments.errors import PaymentRefusedError
+from service.present.misfits import misfit
 from service.wire.payment import Accepted, ExactPayload, PaymentPayloadV1, PaymentPayloadV2
 from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
@@ -67,16 +68,18 @@ def decode_payment(carrier: PaymentHeader, value: bytes) -> DecodedPayment:
         raw = a2b_base64(value, strict_mode=True)
     except Error:
         _unreadable(carrier, "is not standard base64 with its padding")
+    kind: object = _VERSION.type
     try:
         check_depth(raw)
         version = parse(_VERSION, raw).version
         if version not in _HEADER_VERSIONS[carrier]:
             raise PaymentRefusedError("invalid_x402_version", _other_version(carrier))
+        kind = _V1.type if version == 1 else _V2.type
         return _read_v1(carrier, raw) if version == 1 else _read_v2(carrier, raw)
     except StrictError as error:
         _unreadable(carrier, error.reason if error.name is None else f"names {error.name!r} twice")
     except msgspec.ValidationError as error:
-        _unreadable(carrier, f"does not fit: {error}")
+        _unreadable(carrier, f"does not fit: {misfit(error, kind).sentence('it')}")
 
 
 def decode_exact(presented: DecodedPayment) -> ExactPayload:
@@ -88,7 +91,7 @@ def decode_exact(presented: DecodedPayment) -> ExactPayload:
     try:
         return _EXACT.decode(presented.payload)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        _unreadable(presented.carrier, f"does not fit: payload: {error}")
+        _unreadable(presented.carrier, f"does not fit: payload: {misfit(error, ExactPayload).sentence('it')}")
 
 
 def _read_v1(carrier: PaymentHeader, raw: bytes) -> DecodedPayment:

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
+from service.present.misfits import misfit
 from service.settings import Settings, SettingsError, variable
 from service.transcripts.cleaning import plain
 from service.wire.transcripts import SourceId, SourceKind
@@ -22,8 +23,18 @@ class FeedSource(Struct, frozen=True, forbid_unknown_fields=True):
     id: SourceId
     name: Annotated[str, Meta(min_length=1, max_length=100)]
     kind: SourceKind
-    url: Annotated[str, Meta(pattern=r"^https?://[^\s<>\"@]+\Z", max_length=500)]
-    language: Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*\Z", max_length=35)] | None = None
+    url: Annotated[
+        str, Meta(pattern=r"^https?://[^\s<>\"@]+\Z", max_length=500, description="An http or https URL without spaces")
+    ]
+    language: (
+        Annotated[
+            str,
+            Meta(
+                pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*\Z", max_length=35, description="A language tag such as en"
+            ),
+        ]
+        | None
+    ) = None
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,10 +64,14 @@ def read_sources(path: Path) -> tuple[FeedSource, ...]:
     except OSError as error:
         raise SettingsError(f"{_SETTING}: {path} cannot be read ({error.strerror})") from error
     except (msgspec.MsgspecError, ValueError) as error:
-        raise SettingsError(f"{_SETTING}: {path} is no list of feeds: {error}") from error
+        raise SettingsError(f"{_SETTING}: {path} is no list of feeds: {_reason(error)}") from error
     for what in ("id", "url"):
         values = [getattr(source, what) for source in listed]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
             raise SettingsError(f"{_SETTING}: {path} lists the {what} {twice!r} twice")
     return tuple(msgspec.structs.replace(source, name=plain(source.name)) for source in listed)
+
+
+def _reason(error: Exception) -> str:
+    return misfit(error, _File).sentence("it") if isinstance(error, msgspec.ValidationError) else str(error)

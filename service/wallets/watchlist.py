@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from service.clock import Clock
 from service.errors import ServiceError
 from service.ethereum.addresses import checksum_address, read_address
+from service.present.misfits import misfit
 from service.settings import Settings, SettingsError
 from service.storage.database import Database
 from service.storage.engine import Connection
@@ -175,8 +176,12 @@ def _decoded(path: Path) -> _File:
         return msgspec.convert(tomllib.loads(content.decode()), _File)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
         raise SettingsError(
-            f"{_VARIABLE}: {path} holds [[wallet]] tables of address, label and kind, but: {error}"
+            f"{_VARIABLE}: {path} holds [[wallet]] tables of address, label and kind, but: {_reason(error)}"
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    return misfit(error, _File).sentence("it") if isinstance(error, msgspec.ValidationError) else str(error)
 
 
 def _checked(path: Path, listed: _Listed) -> Watched:

@@ -7,7 +7,15 @@ from msgspec import Meta, Struct
 Tier = Literal["free", "access", "pro"]
 Source = Literal["default", "grant", "wallet"]
 CredentialKind = Literal["api_key", "session"]
-KeyName = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
+KeyName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=80,
+        pattern=r"^[^\x00-\x1f\x7f]+\Z",
+        description="1 to 80 characters, none of them a control character",
+    ),
+]
 DisplayPrefix = Annotated[
     str,
     Meta(

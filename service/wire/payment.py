@@ -150,12 +150,18 @@ class BareChallengeV2(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
     gate: Gate
 
 
-AddressText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{40}\Z")]
-UintText = Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,77})\Z")]
+AddressText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{40}\Z", description="0x and 40 hexadecimal digits")]
+UintText = Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,77})\Z", description="A whole number in digits, as text")]
 """A uint256 in decimal digits, without sign, space, underscore or leading zero."""
 
-NonceText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{64}\Z")]
-SignatureText = Annotated[str, Meta(pattern=r"^0x(?:[0-9A-Fa-f]{2}){65,4096}\Z")]
+NonceText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{64}\Z", description="0x and 64 hexadecimal digits")]
+SignatureText = Annotated[
+    str,
+    Meta(
+        pattern=r"^0x(?:[0-9A-Fa-f]{2}){65,4096}\Z",
+        description="0x and 65 to 4,096 bytes in hexadecimal digits",
+    ),
+]
 """65 bytes of a key's own signature, or the longer ones of contract wallets (EIP-1271, EIP-6492)."""
 
 

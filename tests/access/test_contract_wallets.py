@@ -83,7 +83,7 @@ async def asking(
         yield access
 
 
-def of_contract(access: Access, signature: bytes = b"any form", **changed: str) -> Login:
+def of_contract(access: Access, signature: bytes = b"any form", /, **changed: str) -> Login:
     text = message(WALLET, access.accounts.nonce().nonce, START_MS, **changed)
     return Login(text, "0x" + signature.hex())
 
@@ -217,7 +217,7 @@ async def test_a_node_that_is_gone_or_of_another_chain_is_503(
 async def test_a_message_that_is_not_good_is_refused_before_the_node_is_asked(
     changed: dict[str, str], asking: Access, node: Node
 ) -> None:
-    assert (await refusal(asking, of_contract(asking, **changed))).code in {"AUTH_INVALID", "BAD_REQUEST"}
+    assert (await refusal(asking, of_contract(asking, b"any form", **changed))).code in {"AUTH_INVALID", "BAD_REQUEST"}
     assert node.methods == []
 
 

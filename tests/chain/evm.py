@@ -74,6 +74,7 @@ class Evm:
         dollars: Atomic units at the start, by address.
         ether: Wei at the start, by address.
         owner: Whose the contract wallet is.
+        code: Further contracts, by address.
 
     Attributes:
         at_once: Whether a transaction is in a block as soon as it is sent.
@@ -86,15 +87,16 @@ class Evm:
         dollars: dict[str, int] | None = None,
         ether: dict[str, int] | None = None,
         owner: str = "0x" + "00" * 20,
+        code: dict[str, bytes] | None = None,
     ) -> None:
         self.at_once = True
         self.final = 0
         self.waiting: dict[tuple[bytes, int], Any] = {}
         self._now_s = now_s
         self._kept: dict[bytes, bytes] = {}
-        chain = Chain.from_genesis(
-            AtomicDB(MemoryDB(self._kept)), _genesis(now_s()), _state(dollars or {}, ether or {}, owner)
-        )
+        state = _state(dollars or {}, ether or {}, owner)
+        state |= {to_canonical_address(at): _account("0x" + each.hex()) for at, each in (code or {}).items()}
+        chain = Chain.from_genesis(AtomicDB(MemoryDB(self._kept)), _genesis(now_s()), state)
         self.chain = chain
         self.blocks = [Mined(chain.get_canonical_block_by_number(0), (), (), dict(self._kept))]
 
@@ -157,6 +159,13 @@ class Evm:
         )
         context = state.get_transaction_context_class()(gas_price=0, origin=sender)
         return state.computation_class.apply_message(state, message, context)
+
+    def create(self, init: bytes, *, gas: int = GAS_OF_A_CALL) -> Any:
+        """Run init code in the next block (py-evm's computation); nothing of it stays."""
+        state = self._vm().state
+        message = Message(gas=gas, to=b"", sender=bytes(20), value=0, data=b"", code=init, create_address=b"\xc0" * 20)
+        context = state.get_transaction_context_class()(gas_price=0, origin=bytes(20))
+        return state.computation_class.apply_create_message(state, message, context)
 
     def read(self, to: str, data: bytes) -> bytes:
         """What a view answers.

@@ -105,12 +105,16 @@ class Node:
         return _hex(self._run(asked, tag).output)
 
     def _run(self, asked: dict[str, Any], tag: str) -> Any:
-        computation = self.evm.call(
-            to_canonical_address(asked["to"]),
-            bytes.fromhex((asked.get("data") or asked.get("input") or "0x")[2:]),
-            to_canonical_address(asked.get("from") or "0x" + "00" * 20),
-            gas=int(asked.get("gas", hex(GAS_OF_A_CALL)), 16),
-            number=self._number(tag),
+        computation = (
+            self.evm.create(_data(asked))
+            if "to" not in asked
+            else self.evm.call(
+                to_canonical_address(asked["to"]),
+                _data(asked),
+                to_canonical_address(asked.get("from") or "0x" + "00" * 20),
+                gas=int(asked.get("gas", hex(GAS_OF_A_CALL)), 16),
+                number=self._number(tag),
+            )
         )
         if computation.is_error:
             output = bytes(computation.output)
@@ -217,6 +221,10 @@ def serving_node(evm: Evm) -> Iterator[Node]:
         server.shutdown()
         server.server_close()
         thread.join(10)
+
+
+def _data(asked: dict[str, Any]) -> bytes:
+    return bytes.fromhex((asked.get("data") or asked.get("input") or "0x")[2:])
 
 
 def _hex(data: bytes) -> str:

@@ -37,7 +37,7 @@ BEYOND_SCHEMAS = (
     ("to", "The target's address is not public"),
     ("to", "The operator does not allow e-mail"),
     (None, "The path contains characters that cannot be printed"),
-    ("grace_seconds", "The body is not valid: Expected `int`, got `float`"),
+    ("grace_seconds", "The body is not valid: grace_seconds takes a whole number, not a number"),
     ("cursor", "cursor was not given by this route"),
     ("sector", "sector contains characters that cannot be printed"),
     ("category", "category contains characters that cannot be printed"),

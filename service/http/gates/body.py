@@ -9,10 +9,10 @@ from starlette.types import ASGIApp
 from service.errors import ServiceError
 from service.http.gate import RequestGate
 from service.http.request import RequestContext
+from service.present.misfits import misfit
 from service.wire.strict import StrictError, check_depth, parse, refuse_nul, refuse_repeats
 
 _JSON: Final = re.compile(rb'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?\Z', re.IGNORECASE)
-_PLACE: Final = re.compile(r"(?: - at `\$\.?| field `)([^`]{1,80})[^`]*`\Z")
 _LONGEST_REASON: Final = 200
 _LONGEST_PLACE: Final = 80
 
@@ -55,18 +55,14 @@ def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
         refuse_repeats(raw)
         refuse_nul(raw)
     except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from None
+        found = misfit(error, kind)
+        raise _about(found.place or "body", f"{found.sentence('it')}.") from None
     except StrictError as error:
         if error.name is not None:
             place = error.name[:_LONGEST_PLACE]
             raise _about(place, f"{place} {error.reason}.") from None
         raise ServiceError("BAD_REQUEST", f"The body {error.reason}.") from None
     return decoded
-
-
-def _misfit(reason: str) -> ServiceError:
-    place = _PLACE.search(reason)
-    return _about(place[1] if place else "body", reason)
 
 
 def _about(place: str, reason: str) -> ServiceError:

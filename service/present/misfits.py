@@ -1,0 +1,102 @@
+"""What msgspec says of a value that does not fit its type, as a sentence for people: no patterns, no type names."""
+
+import re
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+_WORDS: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_UNITS: Final = {"str": "characters", "array": "entries", "object": "members"}
+_PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$?\.?([^`]*)`)?\Z", re.DOTALL)
+_LENGTH: Final = re.compile(r"Expected `(\w+)` of length (>=|<=|>|<)? ?(\d+)")
+_BOUND: Final = re.compile(r"Expected `\w+` (>=|<=|>|<) (\S+)")
+_KIND: Final = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
+_FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `([^`]{1,80})[^`]*`")
+_STEP: Final = re.compile(r"[^.\[\]]+|\[[^\]]*\]")
+_COMPARED: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", None: "exactly"}
+_LONGEST_PLACE: Final = 80
+
+
+class Misfit(NamedTuple):
+    """A value that does not fit.
+
+    Attributes:
+        place: Path of its field (`messages[...].content`); empty for the whole.
+        fault: What is wrong, as it goes on after the name of the place.
+    """
+
+    place: str
+    fault: str
+
+    def sentence(self, whole: str) -> str:
+        """The sentence, without its full stop.
+
+        Args:
+            whole: What the value is called where no field is to blame (`the body`).
+        """
+        return f"{self.place or whole} {self.fault}"
+
+
+def misfit(error: Exception, kind: Any = None) -> Misfit:
+    """Say what does not fit. The value itself is never repeated.
+
+    Args:
+        error: As msgspec raised it.
+        kind: The type that was decoded: its descriptions say what a field takes.
+    """
+    found = _PLACE.match(str(error))
+    text, place = (found[1], found[2] or "") if found else (str(error), "")
+    field = _FIELD.match(text)
+    if field:
+        place = f"{place}.{field[2]}" if place else field[2]
+        fault = "is required" if field[1] == "missing required" else "is not a known field"
+        return Misfit(place[-_LONGEST_PLACE:], fault)
+    return Misfit(place[-_LONGEST_PLACE:], _fault(text, place, kind))
+
+
+def _fault(text: str, place: str, kind: Any) -> str:
+    length, bound, kinds = _LENGTH.match(text), _BOUND.match(text), _KIND.match(text)
+    if length:
+        return f"takes {_COMPARED[length[2]]} {length[3]} {_UNITS.get(length[1], 'bytes')}"
+    if bound:
+        return f"takes a number that is {_COMPARED[bound[1]]} {bound[2].rstrip('.')}"
+    if kinds:
+        return f"takes {_words(kinds[1])}, not {_words(kinds[2])}"
+    takes = next(_takes(kind, _STEP.findall(place)), None)
+    if takes:
+        return f"is not valid: it takes {takes[0].lower()}{takes[1:].rstrip('.')}"
+    return "is not JSON" if "malformed" in text else "is not valid"
+
+
+def _words(kinds: str) -> str:
+    return " or ".join(_WORDS.get(each.strip(), "another value") for each in kinds.split("|"))
+
+
+def _takes(kind: Any, steps: list[str]) -> Iterator[str]:
+    """Descriptions or enumerated values of the place in a type."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        if not steps:
+            yield from (meta.description for meta in kind.__metadata__ if getattr(meta, "description", None))
+        yield from _takes(kind.__origin__, steps)
+    elif origin in {Union, UnionType}:
+        for option in get_args(kind):
+            yield from _takes(option, steps)
+    elif origin is Literal and not steps:
+        yield "one of " + ", ".join(map(str, get_args(kind)))
+    elif steps and steps[0].startswith("[") and get_args(kind):
+        yield from _takes(get_args(kind)[-1 if origin is dict else 0], steps[1:])
+    elif steps and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        for info in msgspec.structs.fields(kind):
+            if info.encode_name == steps[0]:
+                yield from _takes(info.type, steps[1:])
