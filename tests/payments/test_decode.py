@@ -101,8 +101,8 @@ def test_what_the_challenge_said_may_be_sent_back_and_is_not_looked_into() -> No
 
 @pytest.mark.parametrize("value", [5, "text", [], [{}], True])
 def test_extensions_and_resource_are_objects(value: object) -> None:
-    assert "$.extensions" in refused(sent, V2 | {"extensions": value})
-    assert "$.resource" in refused(sent, V2 | {"resource": value})
+    assert "extensions takes" in refused(sent, V2 | {"extensions": value})
+    assert "resource takes" in refused(sent, V2 | {"resource": value})
 
 
 @pytest.mark.promise("pay.checked")
@@ -146,7 +146,7 @@ def test_json_that_is_no_payment_is_a_400(text: bytes) -> None:
 
 @pytest.mark.parametrize("version", ["2", 2.0, True, None, [2], {}])
 def test_a_version_of_another_type_is_a_400(version: object) -> None:
-    assert "$.x402Version" in refused(sent, V2 | {"x402Version": version})
+    assert "x402Version" in refused(sent, V2 | {"x402Version": version})
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
@@ -212,7 +212,7 @@ SIGNED: Final = ["from", "to", "value", "validAfter", "validBefore", "nonce"]
 @pytest.mark.parametrize("payload", [V1, V2], ids=["v1", "v2"])
 def test_what_is_signed_is_text_of_its_own_form(payload: dict[str, Any], name: str, value: object) -> None:
     path = f"payload.authorization.{name}"
-    assert f"$.authorization.{name}" in refused(read, spoilt(payload, path, value))
+    assert f"authorization.{name} " in refused(read, spoilt(payload, path, value))
 
 
 @pytest.mark.parametrize("path", ["payload.signature", "payload.authorization", "payload.authorization.nonce"])

@@ -154,12 +154,12 @@ class TestTheFile:
         ("text", "said"),
         [
             ("[[wallet]\n", "[[wallet]] tables"),
-            ("wallet = 7\n", "Expected `array`"),
+            ("wallet = 7\n", "wallet takes a list, not a whole number"),
             ("\udcff", "utf-8"),
             ("x = " + "[" * 5_000, "[[wallet]] tables"),
-            ("[[wallets]]\n", "unknown field `wallets`"),
-            ("[[wallet]]\nlabel = 'x'\n", "missing required field `address`"),
-            (f"[[wallet]]\naddress = '{ONE}'\nname = 'x'\n", "unknown field `name`"),
+            ("[[wallets]]\n", "wallets is not a known field"),
+            ("[[wallet]]\nlabel = 'x'\n", "wallet[0].address is required"),
+            (f"[[wallet]]\naddress = '{ONE}'\nname = 'x'\n", "wallet[0].name is not a known field"),
             ("[[wallet]]\naddress = 'me'\n", "'me': an address is 0x and 40 hexadecimal digits"),
             (
                 "[[wallet]]\naddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed'\n",
@@ -168,7 +168,7 @@ class TestTheFile:
             (f"[[wallet]]\naddress = '{ONE}'\nlabel = ''\n", "1 to 80 printable characters"),
             (f'[[wallet]]\naddress = "{ONE}"\nkind = "\\u202e"\n', "1 to 80 printable characters"),
             (f"[[wallet]]\naddress = '{ONE}'\n" * 2, f"names {ONE} twice"),
-            (f"[[wallet]]\naddress = '{ONE}'\n" * (MOST_WALLETS + 1), "length <= 1000"),
+            (f"[[wallet]]\naddress = '{ONE}'\n" * (MOST_WALLETS + 1), "wallet takes at most 1000 entries"),
             ("#" * (2**20 + 1), "larger than 1048576 bytes"),
         ],
     )  # fmt: skip

@@ -96,7 +96,7 @@ async def test_arguments_arrive_as_the_route_s_parameters(opened: Opened, servic
             {"view": "sideways"},
             "one of baselines, breadth, crossings, global, history, narratives, prices, regime, sentiment, signals;",
         ),
-        ("coin_history", {"symbol": "BTC", "count": 5_000}, "`int` <= 1000"),
+        ("coin_history", {"symbol": "BTC", "count": 5_000}, "count takes a number that is at most 1000"),
     ],
 )
 async def test_a_wrong_argument_is_told_to_the_model_with_what_the_tool_takes(
