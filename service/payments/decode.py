@@ -106,7 +106,7 @@ def _read_v2(carrier: PaymentHeader, raw: bytes) -> DecodedPayment:
     sent = parse(_V2, raw)
     extensions = bytes(sent.extensions)
     if not extensions.startswith(_OBJECT_OR_NULL):
-        _unreadable(carrier, "does not fit: Expected `object | null` - at `$.extensions`")
+        _unreadable(carrier, "does not fit: extensions takes an object or null")
     # Extensions are not read, and are three quarters of a usual payload: searching them for repeated members would take
     # longer than everything else together.
     refuse_repeats(raw.replace(extensions, b"0", 1))

@@ -16,7 +16,7 @@ _WORDS: Final = {
     "object": "an object",
     "null": "null",
 }
-_UNITS: Final = {"str": "characters", "array": "entries", "object": "members"}
+_UNITS: Final = {"str": ("character", "characters"), "array": ("entry", "entries"), "object": ("member", "members")}
 _PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$?\.?([^`]*)`)?\Z", re.DOTALL)
 _LENGTH: Final = re.compile(r"Expected `(\w+)` of length (>=|<=|>|<)? ?(\d+)")
 _BOUND: Final = re.compile(r"Expected `\w+` (>=|<=|>|<) (\S+)")
@@ -67,7 +67,8 @@ def misfit(error: Exception, kind: Any = None) -> Misfit:
 def _fault(text: str, place: str, kind: Any) -> str:
     length, bound, kinds = _LENGTH.match(text), _BOUND.match(text), _KIND.match(text)
     if length:
-        return f"takes {_COMPARED[length[2]]} {length[3]} {_UNITS.get(length[1], 'bytes')}"
+        unit = _UNITS.get(length[1], ("byte", "bytes"))[length[3] != "1"]
+        return f"takes {_COMPARED[length[2]]} {length[3]} {unit}"
     if bound:
         return f"takes a number that is {_COMPARED[bound[1]]} {bound[2].rstrip('.')}"
     if kinds:

@@ -66,7 +66,7 @@ class Whole(Struct):
         ({"parts": [None]}, "parts[0] takes an object, not null"),
         ({"kind": "secret"}, "kind is not valid: it takes one of a, b"),
         ({"bare": "secret"}, "bare is not valid"),
-        ({"some": []}, "some takes at least 1 entries"),
+        ({"some": []}, "some takes at least 1 entry"),
         ({"some": "x"}, "some takes a list or null, not text"),
         ([], "the body takes an object, not a list"),
         (True, "the body takes an object, not true or false"),
