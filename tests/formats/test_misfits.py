@@ -144,7 +144,7 @@ def test_no_refusal_of_a_parameter_shows_a_pattern(offer: Offer) -> None:
 
 def test_no_refusal_of_a_payment_shows_a_pattern() -> None:
     presented = partial(
-        DecodedPayment, carrier="PAYMENT-SIGNATURE", version=2, scheme="exact", network="", accepted=None
+        DecodedPayment, carrier="payment-signature", version=2, scheme="exact", network="", accepted=None
     )
     for body in bodies(ExactPayload):
         said = refusal(partial(decode_exact, presented(payload=msgspec.Raw(msgspec.json.encode(body)))))
