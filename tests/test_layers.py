@@ -23,6 +23,7 @@ RANKS: tuple[frozenset[str], ...] = (
             "errors",
             "clock",
             "units",
+            "validation_errors",
             "formats",
             "settings",
             "logs",

@@ -18,11 +18,11 @@ from service.ask.glossary import define
 from service.clock import Clock, iso
 from service.errors import ServiceError
 from service.market.factory import MarketData
-from service.present.misfits import misfit
 from service.rwa.service import RwaService
 from service.sentiment.service import SentimentService
 from service.table.factory import CoinTables
 from service.transcripts.service import TranscriptService
+from service.validation_errors import explain_invalid
 from service.verdict.service import VerdictService
 from service.walkforward.service import WalkforwardService
 from service.wallets.service import WalletService
@@ -113,7 +113,8 @@ class Toolbox:
             query = msgspec.convert(dict(args), tool.query)
         except msgspec.ValidationError as error:
             raise ServiceError(
-                "BAD_REQUEST", f"{id_} does not take that: {misfit(error, tool.query).sentence('it')}."
+                "BAD_REQUEST",
+                f"{id_} does not take that: {explain_invalid(error, tool.query).sentence('it')}.",
             ) from error
         answer = tool.run(query, caller)
         found = answer if isinstance(answer, Answer) else await answer

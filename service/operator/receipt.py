@@ -13,7 +13,7 @@ from service.ethereum.addresses import read_address
 from service.operator.output import WIDTH
 from service.operator.saved import plain, read_json
 from service.payments.receipts import signer_of
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.wire.payment import Receipt, SignedReceipt
 
 _NO_RECEIPT: Final = "this is not a signed receipt: save the whole answer of /api/receipts/{id}"
@@ -77,7 +77,9 @@ def _receipt_in(document: object) -> tuple[SignedReceipt, object]:
     try:
         return msgspec.convert(document, SignedReceipt), msgspec.convert(document, dict[str, object])["receipt"]
     except msgspec.ValidationError as error:
-        raise RefusalError(plain(f"{_NO_RECEIPT} ({misfit(error, SignedReceipt).sentence('it')})"), REFUSED) from error
+        raise RefusalError(
+            plain(f"{_NO_RECEIPT} ({explain_invalid(error, SignedReceipt).sentence('it')})"), REFUSED
+        ) from error
 
 
 def _conclude(text: str, code: int) -> int:

@@ -103,7 +103,8 @@ def _without_prose(value: Any) -> Any:
         return [_without_prose(inner) for inner in value]
     if not isinstance(value, dict):
         return value
-    return {name: _without_prose(inner) for name, inner in value.items() if name not in _PROSE}
+    excluded = _PROSE | {"type"} if "enum" in value else _PROSE  # the values of an enumeration show their type
+    return {name: _without_prose(inner) for name, inner in value.items() if name not in excluded}
 
 
 def _output_schema(offer: Offer) -> JsonSchema:

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 
 from service.errors import ServiceError
 from service.payments.errors import PaymentRefusedError
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.wire.payment import Accepted, ExactPayload, PaymentPayloadV1, PaymentPayloadV2
 from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
@@ -79,7 +79,7 @@ def decode_payment(carrier: PaymentHeader, value: bytes) -> DecodedPayment:
     except StrictError as error:
         _unreadable(carrier, error.reason if error.name is None else f"names {error.name!r} twice")
     except msgspec.ValidationError as error:
-        _unreadable(carrier, f"does not fit: {misfit(error, kind).sentence('it')}")
+        _unreadable(carrier, f"does not fit: {explain_invalid(error, kind).sentence('it')}")
 
 
 def decode_exact(presented: DecodedPayment) -> ExactPayload:
@@ -91,7 +91,7 @@ def decode_exact(presented: DecodedPayment) -> ExactPayload:
     try:
         return _EXACT.decode(presented.payload)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        _unreadable(presented.carrier, f"does not fit: payload: {misfit(error, ExactPayload).sentence('it')}")
+        _unreadable(presented.carrier, f"does not fit: payload: {explain_invalid(error, ExactPayload).sentence('it')}")
 
 
 def _read_v1(carrier: PaymentHeader, raw: bytes) -> DecodedPayment:

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from service.present.misfits import misfit
 from service.settings import Settings, SettingsError, variable
 from service.transcripts.cleaning import plain
+from service.validation_errors import explain_invalid
 from service.wire.transcripts import SourceId, SourceKind
 
 FIXTURE: Final = "podcasts/feeds.toml"
@@ -74,4 +74,4 @@ def read_sources(path: Path) -> tuple[FeedSource, ...]:
 
 
 def _reason(error: Exception) -> str:
-    return misfit(error, _File).sentence("it") if isinstance(error, msgspec.ValidationError) else str(error)
+    return explain_invalid(error, _File).sentence("it") if isinstance(error, msgspec.ValidationError) else str(error)

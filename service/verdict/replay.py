@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.verdict.decide import decide
 from service.verdict.ruleset import claimed, find, versions
 from service.wire.verdict import Ruleset, Verdict, VerdictInputs
@@ -54,7 +54,7 @@ def replay(saved: Mapping[str, object]) -> VerdictReplay:
         ruleset = msgspec.convert(saved.get("ruleset"), Ruleset)
     except msgspec.ValidationError as error:
         raise ReplayError(
-            f"this is not a verdict: no rule set is named ({misfit(error, Ruleset).sentence('it')})"
+            f"this is not a verdict: no rule set is named ({explain_invalid(error, Ruleset).sentence('it')})"
         ) from error
     rules = find(ruleset.name, ruleset.version)
     if rules is None:

@@ -12,11 +12,11 @@ from msgspec import Meta, Struct
 from service.clock import Clock
 from service.errors import ServiceError
 from service.ethereum.addresses import checksum_address, read_address
-from service.present.misfits import misfit
 from service.settings import Settings, SettingsError
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.upstream.replay.ethereum import WALLETS_FILE
+from service.validation_errors import explain_invalid
 
 MOST_WALLETS: Final = 1_000
 """Each is asked for again and again, in lists that a node takes only so many of."""
@@ -181,7 +181,7 @@ def _decoded(path: Path) -> _File:
 
 
 def _reason(error: Exception) -> str:
-    return misfit(error, _File).sentence("it") if isinstance(error, msgspec.ValidationError) else str(error)
+    return explain_invalid(error, _File).sentence("it") if isinstance(error, msgspec.ValidationError) else str(error)
 
 
 def _checked(path: Path, listed: _Listed) -> Watched:

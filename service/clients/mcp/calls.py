@@ -17,7 +17,7 @@ from service.clients.mcp.tools import TOOL_OF, McpTool
 from service.clients.paying.terms import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableAnswerError
 from service.clients.sdk.pool import CallThreads
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.wire.schema import compact_schema
 
 FAILURES = (RefusedError, UnreachableError, UnreadableAnswerError, UnpaidError, OpenPaymentError, RefusalError)
@@ -96,7 +96,7 @@ class ToolCaller:
         try:
             asked = msgspec.convert({**given, **meant}, tool.arguments, strict=False).asked()
         except msgspec.ValidationError as error:
-            return _misused(tool, clean(misfit(error, tool.arguments).sentence("the call"))[:_TOLD], ignored)
+            return _misused(tool, clean(explain_invalid(error, tool.arguments).sentence("the call"))[:_TOLD], ignored)
         headers = context.request.headers if context.request is not None else None
         ask = partial(self.gateway.ask, asked, headers)
         came = await self.threads.run(ask)

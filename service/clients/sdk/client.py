@@ -19,7 +19,7 @@ from service.clients.sdk.calls import OFFER_OF, ApiCall, request_of
 from service.clients.sdk.connection import TIMEOUT_S, ApiConnection
 from service.clients.sdk.pool import CallThreads, ConnectionPool
 from service.clients.sdk.stream import StreamClient, StreamLine
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.wire.market import Crossing, FundingAlert
 from service.wire.regime import RegimePosition
 from service.wire.streams import EventLine, EventMeta, FundingState, GapLine, PricesState, SentimentState, StreamName
@@ -258,7 +258,7 @@ def result_of(call: ApiCall[T], answer: RawAnswer) -> ApiResult[T]:
             whole = _Envelope(msgspec.json.decode(answer.body, type=kind), AnswerMeta())
     except msgspec.MsgspecError as error:
         raise UnreadableAnswerError(
-            f"The answer does not have the expected form: {misfit(error).sentence('it')}."
+            f"The answer does not have the expected form: {explain_invalid(error).sentence('it')}."
         ) from None
     return ApiResult(whole.data, whole.meta, read_quota(answer.headers))
 
@@ -306,5 +306,5 @@ def _event_of(line: StreamLine) -> StreamEvent | GapLine | None:
         return StreamEvent(event.stream, msgspec.json.decode(event.data, type=EVENT_DATA[event.stream]), event.meta)
     except msgspec.MsgspecError as error:
         raise UnreadableAnswerError(
-            f"An event does not have the expected form: {misfit(error).sentence('it')}."
+            f"An event does not have the expected form: {explain_invalid(error).sentence('it')}."
         ) from None

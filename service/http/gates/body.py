@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 from service.errors import ServiceError
 from service.http.gate import RequestGate
 from service.http.request import RequestContext
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.wire.strict import StrictError, check_depth, parse, refuse_nul, refuse_repeats
 
 _JSON: Final = re.compile(rb'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?\Z', re.IGNORECASE)
@@ -55,7 +55,7 @@ def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
         refuse_repeats(raw)
         refuse_nul(raw)
     except msgspec.ValidationError as error:
-        found = misfit(error, kind)
+        found = explain_invalid(error, kind)
         raise _about(found.place or "body", f"{found.sentence('it')}.") from None
     except StrictError as error:
         if error.name is not None:

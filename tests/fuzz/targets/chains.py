@@ -43,7 +43,7 @@ def read_answers(data: bytes) -> None:
     for kind in (_Whole, _Node):
         for ask in _QUESTIONS:
             rpc = EthereumRpc(kind(data), "eip155:84532")  # type: ignore[arg-type]
-            rpc._known = True
+            rpc._node._known = True
             with suppress(NodeError):
                 run(ask(rpc))  # type: ignore[arg-type]
 

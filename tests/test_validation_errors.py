@@ -14,7 +14,7 @@ from service.errors import ServiceError
 from service.http.gates.body import decode_body
 from service.http.gates.parameters import ParameterDecoder
 from service.payments.decode import DecodedPayment, decode_exact
-from service.present.misfits import misfit
+from service.validation_errors import explain_invalid
 from service.wire.offer import Offer
 from service.wire.offers import OFFERS
 from service.wire.payment import ExactPayload
@@ -75,7 +75,7 @@ class Whole(Struct):
 def test_what_does_not_fit_is_said_in_words(value: object, said: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(msgspec.json.encode(value), type=Whole)
-    assert misfit(refused.value, Whole).sentence("the body") == said
+    assert explain_invalid(refused.value, Whole).sentence("the body") == said
 
 
 def refusal(work: Callable[[], object]) -> str:

@@ -27,7 +27,7 @@ _COMPARED: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "l
 _LONGEST_PLACE: Final = 80
 
 
-class Misfit(NamedTuple):
+class ValidationFault(NamedTuple):
     """A value that does not fit.
 
     Attributes:
@@ -47,7 +47,7 @@ class Misfit(NamedTuple):
         return f"{self.place or whole} {self.fault}"
 
 
-def misfit(error: Exception, kind: Any = None) -> Misfit:
+def explain_invalid(error: Exception, kind: Any = None) -> ValidationFault:
     """Say what does not fit. The value itself is never repeated.
 
     Args:
@@ -60,8 +60,8 @@ def misfit(error: Exception, kind: Any = None) -> Misfit:
     if field:
         place = f"{place}.{field[2]}" if place else field[2]
         fault = "is required" if field[1] == "missing required" else "is not a known field"
-        return Misfit(place[-_LONGEST_PLACE:], fault)
-    return Misfit(place[-_LONGEST_PLACE:], _fault(text, place, kind))
+        return ValidationFault(place[-_LONGEST_PLACE:], fault)
+    return ValidationFault(place[-_LONGEST_PLACE:], _fault(text, place, kind))
 
 
 def _fault(text: str, place: str, kind: Any) -> str:
