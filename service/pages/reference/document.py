@@ -165,20 +165,13 @@ def _failing(document: Document, operation: Document) -> Iterator[OperationFailu
     responses = document["components"]["responses"]
     for status, response in operation["responses"].items():
         if status != _SUCCESS:
-            yield OperationFailure(status, _codes(responses[response["$ref"].rpartition("/")[2]]))
+            yield OperationFailure(status, responses[response["$ref"].rpartition("/")[2]].get("x-codes", ()))
 
 
 def _kinds(response: Document) -> Sequence[JsonSchema]:
     schema = response["content"][_JSON]["schema"]
     kinds: Sequence[JsonSchema] = schema.get("anyOf", [schema])
     return kinds
-
-
-def _codes(response: Document) -> Sequence[str]:
-    codes = [
-        kind["properties"]["error"]["properties"]["code"]["enum"] for kind in _kinds(response) if "properties" in kind
-    ]
-    return codes[0] if codes else ()
 
 
 def _failures(responses: Mapping[str, Document], document: Document) -> Sequence[FailureStatus]:
@@ -192,7 +185,7 @@ def _failures(responses: Mapping[str, Document], document: Document) -> Sequence
     return [
         FailureStatus(
             status,
-            list(dict.fromkeys(code for response in failing for code in _codes(response))),
+            list(dict.fromkeys(code for response in failing for code in response.get("x-codes", ()))),
             rich_text(failing[0]["description"]),
             list(dict.fromkeys(name_of(kind) for response in failing for kind in _kinds(response))),
         )
