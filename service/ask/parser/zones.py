@@ -1,7 +1,7 @@
 """Time zones of a question: offsets, abbreviations, IANA names and cities. Pure.
 
-The abbreviations are data: `zones.toml`. Cities and IANA names are those of the system's time zone database; where it
-has none, a named zone is not read.
+The abbreviations are data: `zones.toml`. Cities and IANA names are those of the system's time zone database, or of
+the package tzdata.
 """
 
 import re
