@@ -212,15 +212,16 @@ def test_a_signature_that_is_not_the_accounts_is_told_in_the_services_words(
     complaints.expect("401")
 
 
-def test_a_wallet_that_is_a_contract_is_told_that_it_cannot_be_checked(
-    site: str, page_at: PageAt, wallet: PutWallet
+def test_a_contract_wallet_is_refused_with_what_it_needs_where_no_node_is_set(
+    site: str, page_at: PageAt, wallet: PutWallet, complaints: Complaints
 ) -> None:
     page = page_at(page_of(site, 40_404))
     mine = wallet(page, KEY)
     mine.signature = "0x" + "00" * 300
     sign_in(page)
-    page.get_by_role("alert").get_by_text("a contract does").wait_for()
+    page.get_by_role("alert").get_by_text("an operator who sets VERDICT_RPC_URL").wait_for()
     assert page.url == page_of(site, 40_404)
+    complaints.expect("401")
 
 
 @pytest.mark.promise("signin.paste")
