@@ -16,7 +16,7 @@ _LONGEST: Final = 100
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES: Final = "January|February|March|April|May|June|July|August|September|October|November|December"
 _MONTH: Final = rf"(?P<month>{_NAMES}|Sept|{'|'.join(_MONTHS)})\.?"
-_DAY: Final = r"(?:[a-z]{2,9}\.?,?\s+)?"
+_DAY: Final = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?(?:\s*,\s*|\s+))?"
 _DATE: Final = re.compile(
     rf"{_DAY}(?P<day>\d\d?)[\s-]\s*{_MONTH}[\s-]\s*(?P<year>\d{{4}}|\d\d),?(?:\s+at)?\s+(?P<rest>.*)",
     re.ASCII | re.IGNORECASE,
@@ -33,12 +33,15 @@ _TIME: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _ASCTIME: Final = re.compile(r"[a-z]{3} ([a-z]{3}) +(\d\d?) (\d\d:\d\d:\d\d) (\d{4})\Z", re.ASCII | re.IGNORECASE)
-_NAME: Final = r"[A-Za-z][A-Za-z_]*(?:/[A-Za-z0-9_+-]+)*"
+_NAME: Final = r"(?!Etc/)[A-Z][A-Za-z_]*(?:/[A-Za-z_-]+)*"
+_COMMENT: Final = r"\((?![AaPp]\.?[Mm])[^()]{0,60}\)"
 _OFFSET: Final = re.compile(
-    rf"(?:{_NAME}\s*)?[\[(]?(?:UTC|GMT)?(?P<sign>[+-])(?P<hours>\d\d?)(?::?(?P<minutes>\d\d))?[\])]?"
-    rf"(?:\s*[\[(]?{_NAME}[\])]?)?\Z",
+    rf"(?:(?P<before>{_NAME})\s+(?=[\[(]?[+-]\d\d:?\d\d))?[\[(]?(?:UTC|GMT)?(?P<sign>[+-])(?P<hours>\d\d?)"
+    rf"(?::?(?P<minutes>\d\d))?[\])]?(?:\s*(?:{_COMMENT}|\[?(?P<after>{_NAME})\]?))?\Z",
     re.ASCII,
 )
+_NAMED: Final = re.compile(rf"([A-Za-z]+)(?:\s*{_COMMENT})?\Z", re.ASCII)
+_NO_ZONES: Final = frozenset({"AM", "PM", "A", "P", "NOON", "MIDNIGHT"})
 _ZONES: Final = {"UTC": 0, "UT": 0, "GMT": 0, "Z": 0}
 _AMERICAN_ZONES: Final = {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 """The names of RFC 5322 §4.3. In other dates `CST` may as well be China's time."""
@@ -47,7 +50,6 @@ _FARTHEST: Final = 14 * 60
 """Minutes: no zone is farther from UTC."""
 
 _NOON: Final = 12
-_CENTURY: Final = 100
 _TURN: Final = 50
 """Years of two digits below are of this century (RFC 5322 §4.3)."""
 
@@ -59,7 +61,7 @@ def parse_feed_date(text: str) -> int | None:
         Epoch milliseconds UTC. Null where there is no date between 1970 and 9999, no zone, or a zone whose offset is
         not certain: `CEST`, `IST`, `Europe/Berlin`. An offset beside such a name is used.
     """
-    text = text[: _LONGEST + 1].strip()
+    text = " ".join(text[: _LONGEST + 1].replace("\N{MINUS SIGN}", "-").split())
     if len(text) > _LONGEST:
         return None
     date = _DATE.match(text)
@@ -71,7 +73,7 @@ def parse_feed_date(text: str) -> int | None:
     if offset is None or hour is None:
         return None
     year, month = int(found["year"]), found["month"].lower()
-    if year < _CENTURY:
+    if len(found["year"]) == 2:  # noqa: PLR2004 - digits
         year += 2000 if year < _TURN else 1900
     month = month if month.isdigit() else f"{_MONTHS.index(month[:3]) + 1:02d}"
     day, second, fraction = int(found["day"]), time["second"] or "00", time["fraction"] or "0"
@@ -112,8 +114,19 @@ def _offset(zone: str, *, is_rfc: bool) -> int | None:
         hours, minutes = int(found["hours"]), int(found["minutes"] or 0)
         offset = hours * 60 + minutes
         is_real = offset <= _FARTHEST and minutes < 60  # noqa: PLR2004 - minutes of an hour
-        return (-offset if found["sign"] == "-" else offset) if is_real else None
-    zone = zone.upper()
-    if zone in _ZONES:
+        offset = -offset if found["sign"] == "-" else offset
+        return offset if is_real and all(_agrees(found[name], offset) for name in ("before", "after")) else None
+    named = _NAMED.match(zone)
+    name = named[1].upper() if named else ""
+    if name in _ZONES:
         return 0
-    return _AMERICAN_ZONES[zone] * 60 if is_rfc and zone in _AMERICAN_ZONES else None
+    return _AMERICAN_ZONES[name] * 60 if is_rfc and name in _AMERICAN_ZONES else None
+
+
+def _agrees(name: str | None, offset: int) -> bool:
+    """Whether the name of a zone may stand beside an offset: one whose own offset is certain must be the same."""
+    name = (name or "").upper()
+    if name in _NO_ZONES:
+        return False
+    hours = {**_ZONES, **_AMERICAN_ZONES}.get(name)
+    return hours is None or hours * 60 == offset

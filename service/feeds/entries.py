@@ -85,6 +85,8 @@ def read_entries(
         raise FeedError("too much markup")
     found = _DECLARED.search(body[:_PROLOG])
     text = CONTROLS.sub("", decode_text(body, found[1].decode("ascii") if found else None))
+    if text.count("<") > most_markup:  # in an encoding whose `<` is another byte
+        raise FeedError("too much markup")
     scanner = _Scanner(wanted, namespaces)
     scanner.scan(text)
     if not scanner.root:
@@ -105,6 +107,7 @@ class _Scanner:
         self._wanted = wanted
         self._namespaces = namespaces
         self._prefixes: dict[str, str] = {}
+        self._outer: dict[str, str] = {}
         self._item: str | None = None
         self._elements: dict[str, list[tuple[int, FeedElement]]] = {}
         self._depth: list[str] = []
@@ -135,14 +138,22 @@ class _Scanner:
             self.root = name if name in _ROOTS else ""
         if not self.root:
             return
+        if name in _ITEMS:
+            self._open_item(name)
         if _XMLNS in attributes:
             self._declare(attributes)
-        if name in _ITEMS:
-            self.lost += self._item is not None
-            self._item, self._elements, self._depth, self._leaf = name, {}, [], None
-        elif self._item is not None:
+        if name not in _ITEMS and self._item is not None:
             self._open_element(name, attributes)
         self._has_channel = self._has_channel or name == "channel"
+
+    def _open_item(self, name: str) -> None:
+        """Begin an item. Prefixes that it declares hold to its end."""
+        if self._item is None:
+            self._outer = self._prefixes
+        else:
+            self.lost += 1
+        self._prefixes = dict(self._outer)
+        self._item, self._elements, self._depth, self._leaf = name, {}, [], None
 
     def _declare(self, attributes: str) -> None:
         for key, namespace in _attributes(attributes).items():
@@ -175,6 +186,7 @@ class _Scanner:
                 )
             )
             self._item = None
+            self._prefixes = self._outer
         elif self._leaf is not None:
             if name == self._leaf[0]:
                 self._end_leaf()

@@ -13,9 +13,11 @@ CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufff
 """Characters that XML 1.0 §2.2 excludes, and DEL."""
 
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UNREAL: Final = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7"})
+_WITHOUT_MARK: Final = {"utf-16-le": b"<\0", "utf-16-be": b"\0<"}
+_UNREAL: Final = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"})
 """Encodings of Python in which no feed is written; some take quadratic time."""
 
+_WIDE: Final = ("utf-16", "utf-32")
 _SINGLE_BYTES: Final = "verdict.cp1252"
 
 
@@ -28,6 +30,9 @@ def decode_text(body: bytes, declared: str | None = None) -> str:
     """
     if body.startswith(_UTF_16):
         return body.decode("utf-16", "replace")
+    for wide, mark in _WITHOUT_MARK.items():
+        if body.startswith(mark):
+            return body.decode(wide, "replace")
     while body.startswith(codecs.BOM_UTF8):
         body, declared = body.removeprefix(codecs.BOM_UTF8), None
     encoding = _known(declared or "utf-8")
@@ -54,8 +59,10 @@ def _known(declared: str) -> str:
         found = codecs.lookup(declared)
     except LookupError:
         return "utf-8"
+    name = found.name.replace("_", "-")
     is_text = found._is_text_encoding  # noqa: SLF001 - the only way to know
-    return found.name if is_text and found.name not in _UNREAL else "utf-8"
+    is_real = name not in _UNREAL and not name.startswith(_WIDE)  # a wide one has a mark, or is no feed
+    return found.name if is_text and is_real else "utf-8"
 
 
 def _read_as_windows_1252(error: UnicodeError) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import HOUR_MS, LATEST_MS, MINUTE_MS, SECOND_MS, iso
+from service.clock import HOUR_MS, LATEST_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from service.feeds.dates import AHEAD_MS, parse_feed_date, parse_http_date, past_date
 
 NOON_MS = 1_753_444_800_000
@@ -121,3 +121,40 @@ def test_every_instant_comes_back_from_both_forms(at_s: int, offset: int) -> Non
 )
 def test_an_item_is_dated_in_the_past_or_not_at_all(published_ms: int | None, date_ms: int | None) -> None:
     assert past_date(published_ms, NOON_MS) == date_ms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "25 Jul 2025 10:00PMGMT+2",
+        "25 Jul 2025 10:00 p +0200",
+        "25 Jul 2025 10:00:00 +0200 PM",
+        "25 Jul 2025 10:00 +0200 (PM)",
+        "25 Jul 2025 10:00:00 Etc/GMT+5",
+        "25 Jul 2025 10:00:00 CET-1CEST",
+        "25 Jul 2025 10:00:00 EST+5",
+        "25 Jul 2025 10:00:00 PST+0200",
+        "25 Jul 2025 10:00:00 -0500 UTC",
+        "25 Jul 2025 10:00:00 +0000 EST",
+        "25 Jul 0025 10:00 GMT",
+        "until 25 Jul 2025 10:00 GMT",
+        "25 Jul 2025 10:00 noon +0200",
+    ],
+)
+def test_a_date_that_contradicts_itself_or_has_unknown_words_is_none(text: str) -> None:
+    assert parse_feed_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("25 Jul 2025 10:00:00 +0200 (Central European Summer Time)", "2025-07-25T08:00:00Z"),
+        ("Fri,25 Jul 2025 10:00:00 GMT", "2025-07-25T10:00:00Z"),
+        ("25 Jul 2025 10:00:00 UTC\u22123", "2025-07-25T13:00:00Z"),
+        ("25 Jul\xa02025 10:00:00 GMT", "2025-07-25T10:00:00Z"),
+        ("25 Jul 2025 10:00:00 EST -0500", "2025-07-25T15:00:00Z"),
+        ("25 Jul 2025 10:00:00 UTC (Coordinated Universal Time)", "2025-07-25T10:00:00Z"),
+    ],
+)
+def test_comments_spaces_and_minus_signs_of_publishers_are_read(text: str, instant: str) -> None:
+    assert parse_feed_date(text) == parse_iso(instant)

@@ -188,3 +188,31 @@ def test_what_is_made_to_hurt_is_read_in_linear_time(raw: str) -> None:
     body = f"<rss><channel><item><title>{raw * (1_000_000 // len(raw))}".encode()
     with pytest.raises(FeedError):
         read_entries(body, WANTED, len(body))
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "utf-16-le", "UTF-32", "unicode_escape", "raw_unicode_escape", "utf-7"])
+def test_an_encoding_that_the_bytes_deny_or_no_feed_is_written_in_is_read_as_utf_8(declared: str) -> None:
+    head = f'<?xml version="1.0" encoding="{declared}"?>'
+    body = f"{head}<rss><channel><item><title>caf\u00e9</title></item></channel></rss>"
+    assert titles(read(body.encode())) == ["caf\u00e9"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_read(encoding: str) -> None:
+    assert titles(read(feed("\u20ac").strip().encode(encoding)))[0] == "\u20ac"
+
+
+def test_markup_is_bounded_whatever_the_encoding() -> None:
+    body = b'<?xml version="1.0" encoding="cp037"?>' + ("<rss><channel>" + "<a>" * MOST).encode("cp037")
+    with pytest.raises(FeedError, match="too much markup"):
+        read(body)
+
+
+@pytest.mark.parametrize("declares", ["<item xmlns:podcast='urn:no'>", "<item><podcast:x xmlns:podcast='urn:no'/>"])
+def test_a_prefix_that_an_item_declares_holds_in_that_item_alone(declares: str) -> None:
+    transcript = "<podcast:transcript url='t'/>"
+    body = (
+        f"<rss xmlns:podcast='urn:podcast'><channel>{declares}{transcript}</item>"
+        f"<item>{transcript}</item></channel></rss>"
+    )
+    assert ["podcast:transcript" in entry.elements for entry in read(body.encode()).entries] == [False, True]
