@@ -101,7 +101,12 @@ def proxy_for(url: str) -> Proxy | None:
         return None
     authority = f"[{host}]" if ":" in host else host
     names = (host, authority, f"{authority}:{parts.port or _PORTS[scheme]}")
-    if any(proxy_bypass_environment(name, proxies) for name in names) or _is_in_network(host, proxies.get("no", "")):
+    direct = proxies.get("no", "")
+    if _address(host) is not None:  # an address has no parent domains: `2.3` does not cover 10.1.2.3
+        is_named = not {entry.strip() for entry in direct.split(",")}.isdisjoint({*names, "*"})
+    else:
+        is_named = any(proxy_bypass_environment(name, proxies) for name in names)
+    if is_named or _is_in_network(host, direct):
         return None
     return Proxy(scheme, proxies[scheme])
 

@@ -33,10 +33,12 @@ class ValidationFault(NamedTuple):
     Attributes:
         place: Path of its field (`messages[...].content`); empty for the whole.
         fault: What is wrong, as it goes on after the name of the place.
+        is_sentence: Whether the fault is a sentence by itself: the reason that a struct's own check gives.
     """
 
     place: str
     fault: str
+    is_sentence: bool = False
 
     def sentence(self, whole: str) -> str:
         """The sentence, without its full stop.
@@ -44,7 +46,7 @@ class ValidationFault(NamedTuple):
         Args:
             whole: What the value is called where no field is to blame (`the body`).
         """
-        return f"{self.place or whole} {self.fault}"
+        return self.fault if self.is_sentence else f"{self.place or whole} {self.fault}"
 
 
 def explain_invalid(error: Exception, kind: Any = None) -> ValidationFault:
@@ -61,6 +63,8 @@ def explain_invalid(error: Exception, kind: Any = None) -> ValidationFault:
         place = f"{place}.{field[2]}" if place else field[2]
         fault = "is required" if field[1] == "missing required" else "is not a known field"
         return ValidationFault(place[-_LONGEST_PLACE:], fault)
+    if isinstance(error.__cause__, ValueError):
+        return ValidationFault(place[-_LONGEST_PLACE:], str(error.__cause__).rstrip("."), is_sentence=True)
     return ValidationFault(place[-_LONGEST_PLACE:], _fault(text, place, kind))
 
 
@@ -87,7 +91,7 @@ def _takes(kind: Any, steps: list[str]) -> Iterator[str]:
     """Descriptions or enumerated values of the place in a type."""
     origin = get_origin(kind)
     if origin is Annotated:
-        if not steps:
+        if not steps and get_origin(kind.__origin__) is not Literal:
             yield from (meta.description for meta in kind.__metadata__ if getattr(meta, "description", None))
         yield from _takes(kind.__origin__, steps)
     elif origin in {Union, UnionType}:

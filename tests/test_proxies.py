@@ -154,3 +154,22 @@ def test_a_value_that_is_no_http_proxy_is_refused_by_the_name_of_its_variable(
     )
     assert proxy_for("https://localhost") is None
     assert proxy_at("p.example", 80) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "entries", "direct"),
+    [
+        ("https://10.1.2.3", "2.3", False),
+        ("https://9.1.2.3", "1.2.3", False),
+        ("https://9.1.2.3", "9.1.2.3", True),
+        ("https://9.1.2.3:8443", "9.1.2.3:8443", True),
+        ("https://9.1.2.3", "9.1.2.3:8443", False),
+        ("https://[2001:db8::1]", "::1", False),
+        ("https://9.1.2.3", "*", True),
+    ],
+)
+def test_an_address_has_no_parent_domains(
+    monkeypatch: pytest.MonkeyPatch, url: str, entries: str, direct: bool
+) -> None:
+    set_all(monkeypatch, HTTPS_PROXY="http://p.example:3128", NO_PROXY=entries)
+    assert (proxy_for(url) is None) is direct

@@ -15,6 +15,7 @@ from service.http.gates.body import decode_body
 from service.http.gates.parameters import ParameterDecoder
 from service.payments.decode import DecodedPayment, decode_exact
 from service.validation_errors import explain_invalid
+from service.wire.ask import Question
 from service.wire.offer import Offer
 from service.wire.offers import OFFERS
 from service.wire.payment import ExactPayload
@@ -149,3 +150,25 @@ def test_no_refusal_of_a_payment_shows_a_pattern() -> None:
     for body in bodies(ExactPayload):
         said = refusal(partial(decode_exact, presented(payload=msgspec.Raw(msgspec.json.encode(body)))))
         assert not any(sign in said for sign in SIGNS), said
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([{"role": "assistant", "content": "x"}], "the last of messages must have the role user"),
+        ([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}], "must have the role user"),
+        ([{"role": "user", "content": ""}], "the last of messages says nothing: write a question"),
+        ([{"role": "user", "content": " \t"}], "write a question"),
+        ([{"role": "user", "content": "x" * 7_000}] * 2, "messages hold more than 8000 characters in all"),
+        ([{"role": "user", "content": "x" * 4_001}] * 2, "more than 8000 characters"),
+    ],
+)
+def test_a_reason_of_our_own_is_repeated(messages: list[dict[str, str]], reason: str) -> None:
+    with pytest.raises(ServiceError, match=reason):
+        decode_body(Question, msgspec.json.encode({"messages": messages}))
+
+
+def test_an_enumeration_lists_its_values() -> None:
+    body = {"messages": [{"role": "user", "content": "x"}], "archetype": "x"}
+    with pytest.raises(ServiceError, match="one of base, trader, analyst"):
+        decode_body(Question, msgspec.json.encode(body))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from service.ask import query as q
+from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Kind, Word
 from service.ask.parser.names import CURRENCIES
@@ -50,6 +51,8 @@ _DETERMINERS: Final = frozenset({
 _FORMS: Final = frozenset({"line", "lines", "row", "rows", "table", "list", "json", "csv", "word", "words", "sentence"})
 """Forms of an answer, which a word before them does not change."""
 
+_ANNUALISED: Final = frozenset({"annualised", "annualized"})
+_DOLLARS: Final = frozenset({"dollars", "usd", "us dollars", "bucks"})
 _ASKING: Final = frozenset({"what", "which", "how", "what rate"})
 """Determiners that ask: "in which zone"."""
 
@@ -244,11 +247,25 @@ def unheld(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Qu
         if (
             _is_unread_name(chunks, words, at)
             if chunks[at].kind == "unknown"
-            else at > begun
-            and (words[at].startswith("per ") or _leads(chunks, words, at))
-            and _is_unheld(chunks, words, at, queries)
+            else _is_of_other_unit(chunks, words, at, queries)
+            or (
+                at > begun
+                and (words[at].startswith("per ") or _leads(chunks, words, at))
+                and _is_unheld(chunks, words, at, queries)
+            )
         )
     ]
+
+
+def _is_of_other_unit(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: Sequence[q.Query]) -> bool:
+    """Whether a filler names a unit that no measure has: "annualised" of a change, "in dollars" of a percentage."""
+    units = {MEASURES[one.name].unit for query in queries for one in query.measures}
+    if chunks[at].kind not in {"filler", "ask"} or chunks[at].value == READ or not units:
+        return False
+    if words[at] in _ANNUALISED:
+        return units.isdisjoint({Unit.PERCENT_A_YEAR, Unit.SPREAD})
+    named = words[at].removeprefix("in ")
+    return named in _DOLLARS and (named != words[at] or _leads(chunks, words, at)) and units == {Unit.PERCENT}
 
 
 def _may_be_qualified(chunk: Chunk) -> bool:

@@ -139,7 +139,11 @@ def bar_with(price: str, bars: Sequence[PastBar]) -> PastBar | None:
 
 
 async def price_at(reading: DataReader, symbol: str, at_ms: int) -> float | None:
-    """The last close known at an instant: by the hour while hours are stored, else by the day; USD."""
+    """The last close known at an instant: of an hour, or at midnight of a day; USD.
+
+    Raises:
+        Refused: Where the instant is not a midnight and lies before the stored hours.
+    """
     if at_ms >= reading.now_ms:
         price = reading.column("price", [symbol])[symbol]
         return price if isinstance(price, int | float) else None
@@ -149,6 +153,9 @@ async def price_at(reading: DataReader, symbol: str, at_ms: int) -> float | None
         if known:
             reading.use("history", {}, known[-1].open_ms + HOUR_MS)
             return known[-1].close
+        if at_ms < reading.now_ms - KEPT_MS:
+            raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
+        return None
     bars = (await reading.daily()).bars(symbol, at_ms - LATE_MS - DAY_MS, at_ms - DAY_MS + 1)
     return bars[-1].close if bars and at_ms - bars[-1].open_ms - DAY_MS < LATE_MS else None
 

@@ -128,6 +128,12 @@ def test_a_time_frame_beside_a_trend_is_the_one_of_the_chart(question: str, quer
         ("funding of btc from dydx", "dydx"),
         ("open interest of btc on bitmex", "bitmex"),
         ("volume of eth by coinbase", "coinbase"),
+        ("eth annualised return over 30 days", "annualised"),
+        ("annualized 7d change of btc", "annualized"),
+        ("btc 30d change in dollars", "in dollars"),
+        ("eth 7d change in USD", "in USD"),
+        ("return of sol over 90 days in dollars", "in dollars"),
+        ("drawdown of btc in dollars", "in dollars"),
     ],
 )
 def test_what_qualifies_a_measure_and_cannot_be_converted_refuses_the_question(question: str, word: str) -> None:

@@ -70,8 +70,10 @@ async def test_a_price_of_a_past_hour_is_the_last_close_by_then() -> None:
     assert await one(of(coins("BTC"), PRICE, time=at), world) == hour.close
 
 
-async def test_a_price_before_hours_are_stored_is_the_last_daily_close() -> None:
-    assert await one(of(coins("BTC"), PRICE, time=instant(24 * 40 + 5))) == closes("BTC")[TODAY_MS - 42 * DAY_MS]
+@pytest.mark.parametrize("hours", [24 * 40 + 5, 24 * 100 + 1, 24 * 200 + 23, 24 * 89 + 11, 24 * 95 + 7, 24 * 120 + 13])
+async def test_a_price_at_an_hour_that_is_not_stored_is_refused(hours: int) -> None:
+    result = await World().ask(of(coins("BTC"), PRICE, time=instant(hours)))
+    assert result.refusal is not None
 
 
 async def test_a_price_before_the_first_known_day_is_refused_with_that_day() -> None:
