@@ -1,7 +1,7 @@
 """How numbers, times and states are written for people: on pages, in the terminal, in answers to questions, in tools.
 
-A unit and a number of decimals are chosen by the rounded value, so no number reads `1,000.0 K`. Zero has no sign, also
-after rounding. Instants are ISO 8601 UTC, as the service writes them.
+A unit and a number of decimals are chosen by the rounded value, so no number reads `1,000.0 K`; the largest unit is T.
+Zero has no sign, also after rounding. Instants are ISO 8601 UTC, as the service writes them.
 """
 
 from collections.abc import Mapping

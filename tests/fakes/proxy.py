@@ -6,8 +6,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+import pytest
+
 PATIENCE_S = 20.0
 _PIECE = 65_536
+
+
+VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+
+def unset_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unset the variables that name proxies, in both spellings."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
 
 
 class Asked(NamedTuple):

@@ -18,7 +18,7 @@ from service.upstream.websocket import open_socket
 from tests.fakes.clock import FakeClock
 from tests.fakes.model import model
 from tests.fakes.ports import held_port
-from tests.fakes.proxy import FakeProxy, proxy
+from tests.fakes.proxy import FakeProxy, proxy, unset_variables
 from tests.upstream.conftest import OK, Ok, Venue, listening
 
 SetProxy = Callable[[FakeProxy], None]
@@ -27,9 +27,7 @@ PASSWORD = "correct-horse-7"
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
+    unset_variables(monkeypatch)
 
 
 @pytest.fixture

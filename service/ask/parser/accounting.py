@@ -12,7 +12,7 @@ from service.ask.parser.chunks import Chunk, names_measure
 from service.ask.parser.dates import WEEKDAYS
 from service.ask.parser.language import is_plain
 from service.ask.parser.lexicon import MEANINGFUL, MEASURE_WORDS
-from service.ask.parser.qualifiers import heads
+from service.ask.parser.qualifiers import before_measures, heads
 from service.ask.parser.slots import BITCOIN
 from service.ask.parser.tokens import Token
 from service.ask.parser.windows import FRAMES, says_same
@@ -97,7 +97,7 @@ def unread(
     """Pieces that were not read: those that change the question, and other words.
 
     A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
-    word beside a list, behind a measure, a coin ("Solana network"), a time, a number or "in", or before a set or a
+    word beside a list or a measure, behind a coin ("Solana network"), a time, a number or "in", or before a set or a
     state, which it narrows.
     """
     measured = {one.name for query in read for one in query.measures}
@@ -107,6 +107,7 @@ def unread(
     beside += [
         chunk for before, chunk in pairwise(part) if (before.has("measure") or before.kind == "coin") and not chunk.gap
     ]
+    beside += before_measures(part, words)
     for first, second, third in zip(part, part[1:], part[2:], strict=False):
         if first.kind == "coin" and third.kind in {"coin", "and"}:
             beside.append(second)  # an unknown name in a list

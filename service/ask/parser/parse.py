@@ -30,7 +30,7 @@ from service.ask.parser.gate import defined_terms, gate, reason_of
 from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
 from service.ask.parser.names import NameIndex
-from service.ask.parser.qualifiers import qualified, unheld
+from service.ask.parser.qualifiers import qualified, unread_qualifiers
 from service.ask.parser.recognise import Recogniser
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.parser.windows import share_window, within_breadth
@@ -162,7 +162,7 @@ class Parser:
         named = chunks
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
-        left = unheld(named, written, understood.queries)
+        left = unread_qualifiers(named, written, understood.queries)
         left = [at for at in left if understood.refusal is None or named[at].kind == "unknown"]
         unread_words = tuple(as_written(tokens, chunks[at]) for at in left)
         refusal = in_lots(self._lots, chunks, tokens, understood.queries)

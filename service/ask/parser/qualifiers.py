@@ -56,7 +56,8 @@ _DOLLARS: Final = frozenset({"dollars", "usd", "us dollars", "bucks"})
 _ASKING: Final = frozenset({"what", "which", "how", "what rate"})
 """Determiners that ask: "in which zone"."""
 
-_SAID_ANYWAY: Final = frozenset({
+_CONTRACTS: Final = frozenset({"futures", "perp", "perps", "perpetual", "perpetuals"})
+_GIVEN_ANYWAY: Final = frozenset({
     "percent", "percentage", "percentage points", "points", "counts", "count", "dollars", "usd", "us dollars", "usdt",
     "usdc", "bucks", "json", "csv", "markdown", "table", "format", "line", "lines", "row", "rows", "words", "numbers",
     "position", "places", "unit", "coin", "token", "symbol", "ticker", "name", "perps", "perp", "perpetual",
@@ -232,7 +233,19 @@ def heads(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
     ]
 
 
-def unheld(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Query]) -> list[int]:
+def before_measures(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
+    """Chunks before a measure, which may qualify it, also across a kind of contract: "quarterly futures price"."""
+    found = []
+    for at, chunk in enumerate(chunks):
+        to = at + 1
+        while to < len(chunks) and words[to] in _CONTRACTS and not chunks[to].gap:
+            to += 1
+        if words[at] not in _DETERMINERS and _begins_measure(chunks, to):
+            found.append(chunk)
+    return found
+
+
+def unread_qualifiers(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Query]) -> list[int]:
     """Places of words that qualify a measure, a time or a number without being held by a query.
 
     Args:
@@ -251,7 +264,7 @@ def unheld(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[q.Qu
             or (
                 at > begun
                 and (words[at].startswith("per ") or _leads(chunks, words, at))
-                and _is_unheld(chunks, words, at, queries)
+                and _is_unread(chunks, words, at, queries)
             )
         )
     ]
@@ -282,25 +295,34 @@ def _leads(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
 
 
 def _is_unread_name(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
-    """Whether a name that no coin has is none of a coin: behind a time, a number, "on" or "@", or before a coin."""
+    """Whether a name that no coin has is none of a coin: behind a time, a number, "on" or "@", or before a coin.
+
+    So is one between a coin and a measure: "BTC NY close".
+    """
     if _leads(chunks, words, at):
         return True
     counted = at > 0 and (chunks[at - 1].kind in {"time", "number"} or words[at - 1][:1].isdigit())
     behind = counted and not chunks[at].gap
     behind |= at > 0 and chunks[at].gap in _ATTACHED and _may_be_qualified(chunks[at - 1])
     to = at + 1
+    if at > 0 and chunks[at - 1].kind == "coin" and not chunks[at].gap and _begins_measure(chunks, to):
+        return True
     while to < len(chunks) and not chunks[to].gap and (_measure(chunks[to]) or words[to] in _OF):
         to += 1
     return behind or (to < len(chunks) and not chunks[to].gap and chunks[to].kind == "coin")
 
 
-def _is_unheld(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: Sequence[q.Query]) -> bool:
+def _begins_measure(chunks: Sequence[Chunk], at: int) -> bool:
+    return at < len(chunks) and not chunks[at].gap and chunks[at].has("measure")
+
+
+def _is_unread(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: Sequence[q.Query]) -> bool:
     """Whether a word behind "in" or the like is a unit, a period or a venue that no query holds."""
     chunk = chunks[at]
     if chunk.kind == "filler":
         goods = words[at] in _MEASURES_OF_GOODS and any(one.kind == "asset" for one in chunks)
         speed = words[at] == "per day" and any(_is_of_breadth(one) for one in queries)
-        said = goods or speed or words[at] in _DETERMINERS | _SAID_ANYWAY | _LEADING
+        said = goods or speed or words[at] in _DETERMINERS | _GIVEN_ANYWAY | _LEADING
         return not said and chunk.value != READ
     if chunk.kind == "time" and words[at - 1] == "per":
         return True
@@ -310,7 +332,7 @@ def _is_unheld(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: 
         return all(_is_of_things(one) for one in queries) and bool(queries)
     if chunk.kind in {"coin", "asset"} and words[at - 1] in _VENUES:
         return _is_venue(chunks, at) and not any(one.other for query in queries for one in query.measures)
-    return chunk.kind == "coin" and words[at - 1] == "in" and _is_unheld_unit(chunks, at, queries)
+    return chunk.kind == "coin" and words[at - 1] == "in" and _is_unread_unit(chunks, at, queries)
 
 
 def _is_of_things(query: q.Query) -> bool:
@@ -319,7 +341,7 @@ def _is_of_things(query: q.Query) -> bool:
     return bool(named) and query.subject.scope in {"coins", "assets"} and not isinstance(query.operation, _AMONG)
 
 
-def _is_unheld_unit(chunks: Sequence[Chunk], at: int, queries: Sequence[q.Query]) -> bool:
+def _is_unread_unit(chunks: Sequence[Chunk], at: int, queries: Sequence[q.Query]) -> bool:
     """Whether a coin that is named before is named again as a unit: "price of BTC in BTC"."""
     named = {key for one in chunks[:at] if one.kind == "coin" for key in one.value}
     held = any(isinstance(one.operation, _IN_COINS) for one in queries)

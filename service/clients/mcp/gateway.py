@@ -105,7 +105,7 @@ def bearer(headers: Mapping[str, str] | None) -> str | None:
     return token if scheme.lower() == "bearer" and is_token(token) else None
 
 
-class Standing(NamedTuple):
+class TokenStatus(NamedTuple):
     """What is known of a token.
 
     Args:
@@ -117,9 +117,9 @@ class Standing(NamedTuple):
     retry_after: str = ""
 
 
-_ACCEPTED: Final = Standing("accepted")
-_REFUSED: Final = Standing("refused")
-_UNKNOWN: Final = Standing("unknown")
+_ACCEPTED: Final = TokenStatus("accepted")
+_REFUSED: Final = TokenStatus("refused")
+_UNKNOWN: Final = TokenStatus("unknown")
 
 
 class _Accepted(Struct):
@@ -146,44 +146,44 @@ class Confirmations:
         self._now = clock.monotonic
         self._accepted: dict[bytes, _Accepted] = {}
         self._refused: dict[bytes, float] = {}
-        self._asking: dict[bytes, asyncio.Task[Standing]] = {}
+        self._asking: dict[bytes, asyncio.Task[TokenStatus]] = {}
 
-    async def standing(self, token: str) -> Standing:
+    async def token_status(self, token: str) -> TokenStatus:
         """What the service says of a token. Calls about one token share one request."""
-        mark = digest(token)
-        known = self._accepted.get(mark)
+        token_digest = digest(token)
+        known = self._accepted.get(token_digest)
         if known is not None and self._now() < known.again_s:
             return _ACCEPTED
-        if self._now() < self._refused.get(mark, 0.0):
+        if self._now() < self._refused.get(token_digest, 0.0):
             return _REFUSED
-        asking = self._asking.get(mark)
+        asking = self._asking.get(token_digest)
         if asking is None:
-            asking = asyncio.create_task(self._ask(mark, token))
-            self._asking[mark] = asking
-            asking.add_done_callback(lambda _: self._asking.pop(mark, None))
+            asking = asyncio.create_task(self._ask(token_digest, token))
+            self._asking[token_digest] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(token_digest, None))
         return await asyncio.shield(asking)
 
-    async def _ask(self, mark: bytes, token: str) -> Standing:
+    async def _ask(self, token_digest: bytes, token: str) -> TokenStatus:
         try:
             await self._threads.run(partial(self._look_up, token))
         except RefusedError as error:
             if error.status == HTTPStatus.UNAUTHORIZED:
-                self._accepted.pop(mark, None)
-                _remember(self._refused, mark, self._now() + REFUSED_S)
+                self._accepted.pop(token_digest, None)
+                _remember(self._refused, token_digest, self._now() + REFUSED_S)
                 return _REFUSED
             limited = error.status == HTTPStatus.TOO_MANY_REQUESTS
-            found = Standing("limited", _seconds(error.headers.get("retry-after", ""))) if limited else _UNKNOWN
+            found = TokenStatus("limited", _seconds(error.headers.get("retry-after", ""))) if limited else _UNKNOWN
         except (UnreachableError, UnreadableAnswerError):
             found = _UNKNOWN
         else:
             now = self._now()
-            _remember(self._accepted, mark, _Accepted(now, now + CONFIRMED_S))
+            _remember(self._accepted, token_digest, _Accepted(now, now + CONFIRMED_S))
             return _ACCEPTED
-        return self._without_answer(mark, found)
+        return self._without_answer(token_digest, found)
 
-    def _without_answer(self, mark: bytes, found: Standing) -> Standing:
+    def _without_answer(self, token_digest: bytes, found: TokenStatus) -> TokenStatus:
         """An earlier confirmation, if there is one, while the service does not say."""
-        known = self._accepted.get(mark)
+        known = self._accepted.get(token_digest)
         now = self._now()
         if known is None or now >= known.at_s + OUTAGE_S:
             return found
@@ -204,9 +204,9 @@ def _seconds(text: str) -> str:
     return text if text.isascii() and text.isdigit() else "1"
 
 
-def _remember(known: dict[bytes, T], mark: bytes, value: T) -> None:
+def _remember(known: dict[bytes, T], token_digest: bytes, value: T) -> None:
     """Remember a value, and forget the oldest where there are too many."""
-    known.pop(mark, None)
-    known[mark] = value
+    known.pop(token_digest, None)
+    known[token_digest] = value
     if len(known) > MOST_REMEMBERED:
         del known[next(iter(known))]

@@ -12,7 +12,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.clients.mcp.elicitation import WHOLE_ANSWER
-from service.clients.mcp.gateway import Standing, bearer, digest
+from service.clients.mcp.gateway import TokenStatus, bearer, digest
 from service.clients.mcp.sessions import SESSION_IDLE_S, SESSIONS_PER_HOLDER, Holder, Sessions, ToolSession
 from service.clock import Clock
 
@@ -53,7 +53,7 @@ class HttpGuard:
         app: The tool server.
         hosts: What `Host` may be.
         clock: Tells how long a session has been idle.
-        standing: What the service says of a token.
+        token_status: What the service says of a token.
         network_of: The network that a request comes from.
     """
 
@@ -62,13 +62,13 @@ class HttpGuard:
         app: ASGIApp,
         hosts: Iterable[str],
         clock: Clock,
-        standing: Callable[[str], Coroutine[Any, Any, Standing]],
+        token_status: Callable[[str], Coroutine[Any, Any, TokenStatus]],
         network_of: Callable[[Scope], str],
     ) -> None:
         self._app = app
         self._hosts = frozenset(host.encode() for host in hosts)
         self._clock = clock
-        self._standing = standing
+        self._token_status = token_status
         self._network_of = network_of
         self._sessions = Sessions(clock)
 
@@ -104,13 +104,13 @@ class HttpGuard:
             )
             return None
         credential = digest(token)
-        standing = await self._standing(token)
-        if standing.kind == "accepted":
+        token_status = await self._token_status(token)
+        if token_status.kind == "accepted":
             return _Caller(credential, Holder(credential, confirmed=True))
-        if standing.kind == "unknown":
+        if token_status.kind == "unknown":
             return _Caller(credential, Holder(self._network_of(scope), confirmed=False))
-        if standing.kind == "limited":
-            wait = standing.retry_after
+        if token_status.kind == "limited":
+            wait = token_status.retry_after
             message = f"The service refuses requests with this token for now. Send the next one in {wait} s."
             await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS, message, (b"retry-after", wait.encode()))
             return None

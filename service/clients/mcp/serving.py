@@ -219,7 +219,7 @@ def serve_http(server: Server[Any], port: int, confirmations: Confirmations, pro
             app,
             trusted.allowed_hosts,
             SystemClock(),
-            confirmations.standing,
+            confirmations.token_status,
             lambda scope: network_of(proxies.host_of(scope)),
         )
         config = uvicorn.Config(

@@ -134,6 +134,11 @@ def test_a_time_frame_beside_a_trend_is_the_one_of_the_chart(question: str, quer
         ("eth 7d change in USD", "in USD"),
         ("return of sol over 90 days in dollars", "in dollars"),
         ("drawdown of btc in dollars", "in dollars"),
+        ("quarterly futures price of btc", "quarterly"),
+        ("dated perp price of eth", "dated"),
+        ("inverse price of sol", "inverse"),
+        ("btc NY close yesterday", "NY"),
+        ("eth Frankfurt open today", "Frankfurt"),
     ],
 )
 def test_what_qualifies_a_measure_and_cannot_be_converted_refuses_the_question(question: str, word: str) -> None:

@@ -14,7 +14,7 @@ from service.clients.mcp.gateway import (
     REFUSED_S,
     Confirmations,
     Gateway,
-    Standing,
+    TokenStatus,
     bearer,
 )
 from service.clients.mcp.tools import ToolRequest
@@ -151,19 +151,19 @@ def says(service: Recorded, what: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "known"),
     [
-        ("accepted", Standing("accepted")),
-        ("refused", Standing("refused")),
-        ("limited", Standing("limited", "9")),
-        ("failing", Standing("unknown")),
-        ("forbidden", Standing("unknown")),
-        ("down", Standing("unknown")),
+        ("accepted", TokenStatus("accepted")),
+        ("refused", TokenStatus("refused")),
+        ("limited", TokenStatus("limited", "9")),
+        ("failing", TokenStatus("unknown")),
+        ("forbidden", TokenStatus("unknown")),
+        ("down", TokenStatus("unknown")),
     ],
 )
 async def test_the_service_says_how_a_token_stands(
-    service: Recorded, confirmations: Confirmations, answer: str, known: Standing
+    service: Recorded, confirmations: Confirmations, answer: str, known: TokenStatus
 ) -> None:
     says(service, answer)
-    assert await confirmations.standing("verdict_sk_one") == known
+    assert await confirmations.token_status("verdict_sk_one") == known
     (heard,) = service.heard
     assert (heard.path, heard.bearer) == ("/api/cli/billing/tier", "Bearer verdict_sk_one")
 
@@ -175,38 +175,38 @@ async def test_what_the_service_says_of_a_token_is_remembered_for_a_bounded_time
     service: Recorded, clock: FakeClock, confirmations: Confirmations, answer: str, lasts_s: int
 ) -> None:
     says(service, answer)
-    first = await confirmations.standing("verdict_sk_one")
+    first = await confirmations.token_status("verdict_sk_one")
     for wait_s, asked in [(0, 1), (lasts_s - 1, 1), (1, 2)] if lasts_s else [(0, 2)]:
         await clock.advance(wait_s)
-        assert await confirmations.standing("verdict_sk_one") == first
+        assert await confirmations.token_status("verdict_sk_one") == first
         assert len(service.heard) == asked
 
 
 async def test_a_revoked_token_is_refused_as_soon_as_it_is_asked_about(
     service: Recorded, clock: FakeClock, confirmations: Confirmations
 ) -> None:
-    assert (await confirmations.standing("one")).kind == "accepted"
+    assert (await confirmations.token_status("one")).kind == "accepted"
     says(service, "refused")
-    assert (await confirmations.standing("one")).kind == "accepted"
+    assert (await confirmations.token_status("one")).kind == "accepted"
     await clock.advance(CONFIRMED_S)
-    assert (await confirmations.standing("one")).kind == "refused"
+    assert (await confirmations.token_status("one")).kind == "refused"
     says(service, "down")
     await clock.advance(REFUSED_S)
-    assert (await confirmations.standing("one")).kind == "unknown"
+    assert (await confirmations.token_status("one")).kind == "unknown"
 
 
 @pytest.mark.parametrize("answer", ["limited", "failing", "down", "forbidden"])
 async def test_an_accepted_token_outlasts_an_outage_of_an_hour_and_no_longer(
     service: Recorded, clock: FakeClock, confirmations: Confirmations, answer: str
 ) -> None:
-    assert (await confirmations.standing("one")).kind == "accepted"
+    assert (await confirmations.token_status("one")).kind == "accepted"
     says(service, answer)
     await clock.advance(OUTAGE_S - 1)
-    assert (await confirmations.standing("one")).kind == "accepted"
-    assert (await confirmations.standing("one")).kind == "accepted"
+    assert (await confirmations.token_status("one")).kind == "accepted"
+    assert (await confirmations.token_status("one")).kind == "accepted"
     assert len(service.heard) == 2
     await clock.advance(REFUSED_S)
-    assert (await confirmations.standing("one")).kind == ("limited" if answer == "limited" else "unknown")
+    assert (await confirmations.token_status("one")).kind == ("limited" if answer == "limited" else "unknown")
 
 
 async def test_invented_tokens_displace_no_accepted_one(
@@ -214,19 +214,19 @@ async def test_invented_tokens_displace_no_accepted_one(
 ) -> None:
     monkeypatch.setattr("service.clients.mcp.gateway.MOST_REMEMBERED", 3)
     for number in range(3):
-        assert (await confirmations.standing(f"valid-{number}")).kind == "accepted"
+        assert (await confirmations.token_status(f"valid-{number}")).kind == "accepted"
     says(service, "refused")
     for number in range(7):
-        assert (await confirmations.standing(f"invented-{number}")).kind == "refused"
+        assert (await confirmations.token_status(f"invented-{number}")).kind == "refused"
     assert (len(confirmations._accepted), len(confirmations._refused)) == (3, 3)
-    assert {(await confirmations.standing(f"valid-{number}")).kind for number in range(3)} == {"accepted"}
+    assert {(await confirmations.token_status(f"valid-{number}")).kind for number in range(3)} == {"accepted"}
     says(service, "accepted")
-    assert (await confirmations.standing("valid-3")).kind == "accepted"
+    assert (await confirmations.token_status("valid-3")).kind == "accepted"
     assert len(confirmations._accepted) == 3
 
 
 async def test_requests_at_once_with_one_token_ask_once(service: Recorded, confirmations: Confirmations) -> None:
-    found = await asyncio.gather(*(confirmations.standing(f"key-{number % 2}") for number in range(40)))
+    found = await asyncio.gather(*(confirmations.token_status(f"key-{number % 2}") for number in range(40)))
     assert {one.kind for one in found} == {"accepted"}
     assert len(service.heard) == 2
     assert confirmations._asking == {}
@@ -235,9 +235,9 @@ async def test_requests_at_once_with_one_token_ask_once(service: Recorded, confi
 async def test_a_caller_that_leaves_does_not_stop_the_answer_for_others(
     service: Recorded, confirmations: Confirmations
 ) -> None:
-    leaving = asyncio.create_task(confirmations.standing("one"))
+    leaving = asyncio.create_task(confirmations.token_status("one"))
     await asyncio.sleep(0)
-    staying = asyncio.create_task(confirmations.standing("one"))
+    staying = asyncio.create_task(confirmations.token_status("one"))
     await asyncio.sleep(0)
     leaving.cancel()
     assert (await staying).kind == "accepted"

@@ -7,7 +7,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.clients.mcp import sessions
-from service.clients.mcp.gateway import Standing
+from service.clients.mcp.gateway import TokenStatus
 from service.clients.mcp.http_guard import HttpGuard
 from service.clients.mcp.sessions import SESSION_IDLE_S, SESSIONS_PER_HOLDER
 from tests.clients.mcp.test_http_guard import MODERN
@@ -37,10 +37,10 @@ class Tools:
         await send({"type": "http.response.body", "body": b""})
 
 
-async def standing_of(token: str) -> Standing:
+async def standing_of(token: str) -> TokenStatus:
     """What a token says of itself: `valid-1` is accepted, `limited` and `unknown` are so, others are refused."""
     kind: Any = "accepted" if token.startswith("valid") else token if token in {"limited", "unknown"} else "refused"
-    return Standing(kind, "7")
+    return TokenStatus(kind, "7")
 
 
 def guarding(app: ASGIApp, clock: FakeClock | None = None) -> HttpGuard:
@@ -190,10 +190,10 @@ async def test_an_open_stream_keeps_a_session_but_makes_room(monkeypatch: pytest
 async def test_a_refused_credential_ends_its_sessions_and_no_others() -> None:
     tools, out = Tools(), set[str]()
 
-    async def standing(token: str) -> Standing:
-        return Standing("refused" if token in out else "accepted")
+    async def token_status(token: str) -> TokenStatus:
+        return TokenStatus("refused" if token in out else "accepted")
 
-    guard = HttpGuard(tools, ["here"], FakeClock(), standing, lambda _: "192.0.2.1")
+    guard = HttpGuard(tools, ["here"], FakeClock(), token_status, lambda _: "192.0.2.1")
     for key in ("one", "two", "one", None):
         assert await ask(guard, key=key) == 200
     out.add("one")

@@ -6,7 +6,7 @@ from service.clients.sdk.answer import RefusedError, UnreachableError
 from service.clients.sdk.connection import ApiConnection
 from tests.clients.sdk.peer import peer, says
 from tests.fakes.ports import held_port
-from tests.fakes.proxy import FakeProxy, proxy
+from tests.fakes.proxy import FakeProxy, proxy, unset_variables
 
 PASSWORD = "correct-horse-7"
 BASIC = "Basic YW5uYTpjb3JyZWN0LWhvcnNlLTc="
@@ -14,9 +14,7 @@ BASIC = "Basic YW5uYTpjb3JyZWN0LWhvcnNlLTc="
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
+    unset_variables(monkeypatch)
 
 
 def use(monkeypatch: pytest.MonkeyPatch, made: FakeProxy) -> None:
