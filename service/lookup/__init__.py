@@ -2,6 +2,6 @@
 
 - **Identity**: a coin is known by its ticker, CoinGecko's id, its name, and its contracts. Coins that the venue lists
   come first; CoinGecko's 500 largest coins are known by identity and figures only.
-- **Baselines** are closes of hourly bars: the last one that had ended 4 hours, 24 hours or 7 days ago.
+- **Baselines** are the past prices that changes are measured from: 4 hours, 24 hours and 7 days ago.
 - **Trend runs** are those of the daily report, from closed bars only.
 """

@@ -3,12 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
 
 from msgspec import Struct
 
 from service.clock import Clock
-from service.lookup.baselines import REFRESH_S, PastCloseTable
 from service.lookup.coins import LookupService
 from service.lookup.finder import Finder
 from service.lookup.overview import OverviewService
@@ -18,15 +16,12 @@ from service.market.factory import MarketData
 from service.market.loading import LoadProgress
 from service.rwa.service import RwaService
 from service.scheduler import Leadership, PeriodicTask, running_tasks
-from service.storage.database import Database
 from service.storage.documents import DocumentStore
 from service.table.coins import CoinTable
 
-_DAY_S: Final = 86_400.0
-
 
 class Lookups(Struct, frozen=True):
-    """The package's services, and how many of past closes, contracts and totals were read after the start."""
+    """The package's services, and whether contracts and totals were read after the start."""
 
     prices: PriceService
     coins: LookupService
@@ -37,7 +32,6 @@ class Lookups(Struct, frozen=True):
 
 @asynccontextmanager
 async def open_lookups(
-    database: Database,
     document_store: DocumentStore,
     market: MarketData,
     rwa: RwaService,
@@ -49,7 +43,6 @@ async def open_lookups(
     """Open the package. It answers from memory.
 
     Args:
-        database: Where bars are stored.
         document_store: Where contracts and totals are stored.
         market: The coins.
         rwa: Real-world assets.
@@ -61,15 +54,9 @@ async def open_lookups(
     Raises:
         ServiceError: `UNAVAILABLE` if the store cannot be read.
     """
-    closes, documents = PastCloseTable(clock, database, origin), TokenDocuments.on(document_store)
-    read, tried = asyncio.Event(), asyncio.Event()
-    await closes.refresh()
+    documents, tried = TokenDocuments.on(document_store), asyncio.Event()
     await document_store.refresh()
     tokens = TokenRefresh(clock, documents, market.gecko, origin)
-
-    async def read_loaded() -> None:
-        await closes.refresh()
-        read.set()
 
     async def read_tokens() -> None:
         try:
@@ -78,17 +65,15 @@ async def open_lookups(
             tried.set()
 
     def filling() -> LoadProgress:
-        return LoadProgress(sum(event.is_set() or not lead.is_leader() for event in (read, tried)), 2, "tables")
+        return LoadProgress(int(tried.is_set() or not lead.is_leader()), 1, "tables")
 
     tasks = [
-        PeriodicTask("past closes", closes.refresh, REFRESH_S, every_process=True),
-        PeriodicTask("past closes of loaded bars", read_loaded, _DAY_S, after=market.series_loaded),
         PeriodicTask("contracts and totals", read_tokens, EVERY_S, after=market.prices_known),
     ]
     async with running_tasks(tasks, lead, clock):
         finder = Finder(clock, market, table, rwa, documents)
         yield Lookups(
-            PriceService(clock, market, closes),
+            PriceService(clock, market),
             LookupService(clock, market, table, finder),
             finder,
             OverviewService(clock, market, documents),

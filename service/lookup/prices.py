@@ -6,17 +6,20 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from service.clock import SECOND_MS, Clock
+from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.errors import ServiceError
-from service.lookup.baselines import HORIZONS, NO_PAST, PastCloses, PastCloseTable
 from service.market.coin_state import was_missed
 from service.market.factory import MarketData
 from service.market.freshness import QUOTE, Freshness
 from service.market.models import VENUE, CoinView
+from service.market.past_prices import SPANS, PastPrices
 from service.market.unavailable import raise_still_loading, raise_unavailable
 from service.wire.envelope import Answer
 from service.wire.market import Baselines, LivePrice, LivePrices, PriceBaselines
 from service.wire.queries import BaselinesQuery, PricesQuery
+
+HORIZONS: Final[Mapping[str, int]] = {f"b{span}": SPANS[span] for span in ("4h", "24h", "7d")}
+"""Field → milliseconds back."""
 
 _MOST_CACHED: Final = 256
 
@@ -33,15 +36,13 @@ class PriceService:
 
     Args:
         clock: Judges ages.
-        market: Current values, and CoinGecko's ids.
-        closes: Closes of past hours.
+        market: Current values, past prices, and CoinGecko's ids.
     """
 
-    def __init__(self, clock: Clock, market: MarketData, closes: PastCloseTable) -> None:
+    def __init__(self, clock: Clock, market: MarketData) -> None:
         self._clock = clock
         self._market = market
-        self._closes = closes
-        self._inputs: tuple[Mapping[str, CoinView], Mapping[str, PastCloses], tuple[object, ...]] = ({}, {}, ())
+        self._inputs: tuple[Mapping[str, CoinView], PastPrices | None, tuple[object, ...]] = ({}, None, ())
         self._prices: dict[PricesQuery, tuple[LivePrices, int]] = {}
         self._baselines: dict[BaselinesQuery, tuple[Baselines, int]] = {}
 
@@ -65,11 +66,11 @@ class PriceService:
         """Past prices of the coins asked for.
 
         Returns:
-            As of the close of the newest hourly bar, of the coin whose is the oldest.
+            As of the minute that the horizons are counted from.
 
         Raises:
             ServiceError: `UNKNOWN_SYMBOL` with candidates if no ticker is known; `UPSTREAM_4XX`, `UPSTREAM_5XX` or
-                `UNAVAILABLE` if no coin or no bar is known.
+                `UNAVAILABLE` if no coin or no past price is known.
         """
         now_ms = self._forget_outdated()
         if query not in self._baselines:
@@ -80,7 +81,7 @@ class PriceService:
     def _forget_outdated(self) -> int:
         """Drop the cached answers if their inputs have changed or a second has passed; the present time."""
         now_ms, market = self._clock.now_ms(), self._market
-        view, past = market.coins.view(), self._closes.now
+        view, past = market.coins.view(), market.past_prices.now
         stamp = (now_ms // SECOND_MS, market.coins.state.revision, market.categories.revisions)
         known_view, known_past, known_stamp = self._inputs
         is_full = len(self._prices) + len(self._baselines) >= _MOST_CACHED
@@ -112,7 +113,7 @@ class PriceService:
             now_ms,
             past if query.baselines else UNSET,
             missing or UNSET,
-            [*stale, *self._stale_past(coins, past, now_ms)],
+            [*stale, *_unknown(past)],
         )
         return answer, min(price.ts for price in prices.values())
 
@@ -120,28 +121,15 @@ class PriceService:
         coins, missing = self._choose(query.symbols)
         wanted = [f"b{horizon}" for horizon in (query.horizons or "").split(",") if horizon] or list(HORIZONS)
         past = {key: self._past(coin, wanted, now_ms) for key, coin in coins.items()}
-        closes = (self._closes_of(coin) for coin in coins.values())
-        through_ms = min((close.through_ms for close in closes if close.through_ms is not None), default=None)
-        if through_ms is None:
-            raise_still_loading("hourly bars", None)
-        return Baselines(past, now_ms, missing or UNSET, self._stale_past(coins, past, now_ms)), through_ms
+        if not any(isinstance(getattr(prices, name), float) for prices in past.values() for name in wanted):
+            raise_still_loading("past prices", None)
+        minute_ms = now_ms // MINUTE_MS * MINUTE_MS
+        return Baselines(past, now_ms, missing or UNSET, _unknown(past)), minute_ms
 
     def _past(self, coin: CoinView, horizons: Iterable[str], now_ms: int) -> PriceBaselines:
-        closes = self._closes_of(coin)
-        return PriceBaselines(**{name: closes.before(now_ms, HORIZONS[name]) for name in horizons})
-
-    def _closes_of(self, coin: CoinView) -> PastCloses:
-        return self._closes.now.get(coin.venue_symbol, NO_PAST)
-
-    def _stale_past(self, coins: Mapping[str, CoinView], past: Mapping[str, PriceBaselines], now_ms: int) -> list[str]:
-        """Past prices that are not known, or older than what was asked for."""
-        return [
-            f"baselines.{key}.{name}"
-            for key, prices in past.items()
-            for name, back_ms in HORIZONS.items()
-            if (value := getattr(prices, name)) is None
-            or (value is not UNSET and not self._closes_of(coins[key]).reaches(now_ms, back_ms))
-        ]
+        prices = self._market.past_prices.now
+        found = {name: prices.before(coin.venue_symbol, now_ms, HORIZONS[name]) for name in horizons}
+        return PriceBaselines(**{name: None if past is None else past.usd for name, past in found.items()})
 
     def _choose(self, symbols: str | None) -> _Chosen:
         """The coins that a list names; all coins if it names none.
@@ -168,3 +156,10 @@ class PriceService:
         caps = {symbol: known[symbol].market_cap or 0.0 if symbol in known else 0.0 for symbol in found or view}
         ranked = sorted(caps, key=lambda symbol: (-caps[symbol], symbol))
         return _Chosen({known[symbol].id if symbol in known else symbol: view[symbol] for symbol in ranked}, missing)
+
+
+def _unknown(past: Mapping[str, PriceBaselines]) -> list[str]:
+    """Past prices that are not known."""
+    return [
+        f"baselines.{key}.{name}" for key, prices in past.items() for name in HORIZONS if getattr(prices, name) is None
+    ]

@@ -4,11 +4,12 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
-from service.clock import iso
+from service.clock import MINUTE_MS, iso
 from service.market.freshness import CHART, MOOD, QUOTE, Freshness, span_around
 from service.market.models import BENCHMARK, CoinChart, CoinView, MarketState, Quote
+from service.market.past_prices import SPANS, PastPrices, change_since
 from service.market.symbols import unit_of
-from service.units import apr_pct, change_pct
+from service.units import apr_pct
 from service.wire.market import PayingSide, RiskContext
 from service.wire.sentiment import NO_MOOD, Mood
 
@@ -143,25 +144,36 @@ class TimedView(NamedTuple):
     until_ms: int
 
 
-def view_coin(quote: Quote, chart: CoinChart, now_ms: int) -> TimedView:
+_CHANGES: Final = ("1h", "24h", "7d", "30d")
+
+
+def view_coin(quote: Quote, chart: CoinChart, past: PastPrices, now_ms: int) -> TimedView:
     """Build the current values of a coin. Values past their limit are null.
 
     Args:
         quote: Its newest price and funding.
         chart: Its trends from closed bars.
+        past: Prices that changes are measured from.
         now_ms: The instant at which ages are judged.
     """
     price = quote.price if QUOTE.judge(quote.price_ms, now_ms) is not Freshness.GONE else None
     funding = quote.funding if QUOTE.judge(quote.funding_ms, now_ms) is not Freshness.GONE else None
     charted = chart if CHART.judge(chart.through_ms, now_ms) is not Freshness.GONE else CoinChart()
-    ends = [*QUOTE.ends(quote.price_ms), *QUOTE.ends(quote.funding_ms), *CHART.ends(chart.through_ms)]
+    minute_ms = now_ms // MINUTE_MS * MINUTE_MS
+    ends = [
+        *QUOTE.ends(quote.price_ms),
+        *QUOTE.ends(quote.funding_ms),
+        *CHART.ends(chart.through_ms),
+        minute_ms,
+        minute_ms + MINUTE_MS,
+    ]
+    changes = {span: change_since(price, past.before(quote.venue_symbol, now_ms, SPANS[span])) for span in _CHANGES}
     coin = CoinView(
         symbol=quote.symbol,
         venue_symbol=quote.venue_symbol,
         venue=quote.venue,
         price=price,
         price_ms=None if price is None else quote.price_ms,
-        change_24h=change_pct(price, quote.prev_price),
         volume_usd=quote.volume_usd,
         open_interest_usd=_usd(quote.open_interest, price),
         funding_apr=None if funding is None else apr_pct(funding) + 0.0,
@@ -173,6 +185,8 @@ def view_coin(quote: Quote, chart: CoinChart, now_ms: int) -> TimedView:
         trend_weekly_since_ms=charted.trend_weekly_since_ms,
         btc_correlation=charted.btc_correlation,
         through_ms=charted.through_ms,
+        changes_from={span: change.from_ms for span, change in changes.items() if change.from_ms is not None},
+        **{f"change_{span}": change.pct for span, change in changes.items()},
     )
     return TimedView(coin, *span_around(now_ms, ends))
 

@@ -35,6 +35,7 @@ from service.market.ingest.recording import PreparedRecording
 from service.market.loading import LoadProgress
 from service.market.models import MAJORS, VENUE
 from service.market.momentum import MOMENTUM, MomentumRefresh, MomentumService, MomentumTable
+from service.market.past_prices import REFRESH_S, SNAPSHOT_EVERY_S, PastPriceReader, PriceRecorder
 from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.service import MarketService
@@ -47,6 +48,8 @@ from service.storage.documents import Document, DocumentStore
 from service.upstream.session import UpstreamSession
 from service.upstream.websocket import open_socket
 from service.wire.cursor import Cursors
+
+_DAY_S: Final = 86_400.0
 
 MINUTELY_S: Final = 60.0
 """Interval of samples, funding alerts and momentum."""
@@ -62,6 +65,8 @@ class MarketData(Struct, frozen=True):
         store: The stored series.
         past_caps: Past market caps.
         samples: Hourly samples, among them open interest.
+        past_prices: What changes are measured from.
+        price_recorder: Stores accepted prices once a minute.
         gecko_coins: Coins by ticker, as CoinGecko last showed them.
         gecko_largest: CoinGecko's largest coins, the largest first.
         gecko: Requests to CoinGecko.
@@ -89,6 +94,8 @@ class MarketData(Struct, frozen=True):
     store: MarketStore
     past_caps: PastCaps
     samples: SampleStore
+    past_prices: PastPriceReader
+    price_recorder: PriceRecorder
     gecko_coins: Callable[[], Mapping[str, GeckoCoin]]
     gecko_largest: Callable[[], Sequence[GeckoCoin]]
     gecko: CoinGecko
@@ -145,13 +152,17 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         samples=SampleStore(database),
         alerts=AlertRefresh(clock, store, AlertStore(database), live.service, origin, lead.ready),
         caps=CapStore(database),
+        prices=PastPriceReader(clock, database, live.service.set_past_prices),
+        recorder=PriceRecorder(clock, database, origin),
     )
+    topics.recorder.sources.append(lambda held: live.service.quotes(held).values())
     topics.follow(live.service)
     month = MonthlyCalls(clock, document_store.document(CALLS, GeckoCalls), sessions[GECKO].calls_per_month)
     source = CoinGecko(sessions[GECKO], clock, month.take)
     await store.claim(origin())
     await document_store.refresh()
     await live.load()
+    await topics.prices.refresh()
     async with open_socket(VENUE, feed_url, clock, FEED_SUBSCRIPTIONS, FEED_DECODERS) as socket:
         tasks = [
             *live.tasks(socket),
@@ -172,8 +183,11 @@ class _Topics(Struct, frozen=True):
     samples: SampleStore
     alerts: AlertRefresh
     caps: CapStore
+    prices: PastPriceReader
+    recorder: PriceRecorder
     members: asyncio.Event = field(default_factory=asyncio.Event)
     summed: asyncio.Event = field(default_factory=asyncio.Event)
+    prices_read: asyncio.Event = field(default_factory=asyncio.Event)
 
     def follow(self, coins: MarketService) -> None:
         """Pass on what CoinGecko's documents say whenever they change."""
@@ -209,6 +223,10 @@ class _Topics(Struct, frozen=True):
             await ready.wait()
             self.summed.set()
 
+        async def read_prices() -> None:
+            await self.prices.refresh()
+            self.prices_read.set()
+
         days, paid = live.history.news, live.funding.news
         return (
             PeriodicTask(
@@ -217,6 +235,9 @@ class _Topics(Struct, frozen=True):
             # Past market caps wait only until the service is ready.
             PeriodicTask("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=self.summed),
             PeriodicTask("samples", samples.round, MINUTELY_S, after=known),
+            PeriodicTask("price snapshots", self.recorder.round, SNAPSHOT_EVERY_S, after=known),
+            PeriodicTask("past prices", self.prices.refresh, REFRESH_S, every_process=True),
+            PeriodicTask("past prices of loaded bars", read_prices, _DAY_S, after=series),
             PeriodicTask("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.subscribe()),
             PeriodicTask("momentum", sum_up, MINUTELY_S, after=self.alerts.tried, wake=paid.subscribe()),
         )
@@ -249,11 +270,14 @@ class _Topics(Struct, frozen=True):
                 "daily history": daily(),
                 **breadth,
                 "funding history": LoadProgress(momentum.known(), len(view)),
+                "past prices": LoadProgress(int(self.prices_read.is_set() or not lead.is_leader()), 1, "tables"),
                 "categories": categories.load_progress(),
             }
 
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in self.gecko_coins().items()})
-        historical = HistoricalService(clock, database, coins, self.samples, past, self.gecko_coins, live.loading.bars)
+        historical = HistoricalService(
+            clock, database, coins, self.samples, past, self.gecko_coins, self.prices, live.loading.bars
+        )
         return MarketData(
             coins=coins,
             breadth=BreadthService(clock, self.conclusions, coins, daily),
@@ -268,6 +292,8 @@ class _Topics(Struct, frozen=True):
             store=store,
             past_caps=past,
             samples=self.samples,
+            past_prices=self.prices,
+            price_recorder=self.recorder,
             gecko_coins=self.gecko_coins,
             gecko_largest=lambda: largest_coins(self.gecko.largest.current),
             gecko=source,

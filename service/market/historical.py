@@ -7,14 +7,15 @@ from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.market.categories.documents import PastCaps
 from service.market.loading import LoadProgress
 from service.market.models import VENUE, CoinView
+from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader, change_since, instant_before
 from service.market.samples import SampleStore
 from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin, PastCap
 from service.market.unavailable import raise_unavailable
 from service.storage.database import Database
-from service.units import INTERVAL_MS, Interval, apr_pct, change_pct
+from service.units import INTERVAL_MS, Interval, apr_pct
 from service.wire.envelope import Answer
-from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint
+from service.wire.market import FactsNow, FactsThen, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
 
 MARKET_CAP_AGE_MS: Final = 48 * HOUR_MS
@@ -31,7 +32,7 @@ _BARS: Final = """
     ) ORDER BY open_ms
 """
 _PAID: Final = """
-    SELECT (paid_ms - 1) / ?2 * ?2, total(rate) / count(*) FROM funding_rates
+    SELECT (paid_ms - 1) / ?2 * ?2, total(rate * interval_hours) / total(interval_hours) FROM funding_rates
     WHERE venue_symbol = ?1 AND paid_ms > ?3 AND paid_ms <= ?4 GROUP BY 1
 """
 """A payment belongs to the bar that it ends, because it covers the hours before it."""
@@ -55,6 +56,7 @@ class HistoricalService:
         samples: Hourly samples.
         past: CoinGecko's past market caps.
         gecko_coins: Ticker → coin as CoinGecko last showed it.
+        prices: Past prices.
         loading: Venue symbol and interval → how far bars are loaded.
     """
 
@@ -66,6 +68,7 @@ class HistoricalService:
         samples: SampleStore,
         past: PastCaps,
         gecko_coins: Callable[[], Mapping[str, GeckoCoin]],
+        prices: PastPriceReader,
         loading: Callable[[str, Interval], Awaitable[LoadProgress]],
     ) -> None:
         self._clock = clock
@@ -74,6 +77,7 @@ class HistoricalService:
         self._samples = samples
         self._past = past
         self._market_cap = gecko_coins
+        self._prices = prices
         self._loading = loading
 
     async def historical(self, query: HistoricalQuery) -> Answer:
@@ -89,45 +93,60 @@ class HistoricalService:
         view = self._market.view()[self._market.find(query.symbol)]
         coin, interval = view.venue_symbol, _INTERVALS[query.unit]
         unit_ms = INTERVAL_MS[interval]
-        span_ms = (query.count - 1) * unit_ms
+        span_ms = query.count * unit_ms
         bars = await self._bars(coin, interval, span_ms + DAY_MS - unit_ms)
         if not bars:
             progress = await self._loading(coin, interval)
             raise_unavailable(
                 VENUE, self._market.state.failure, f"{_WORDS[query.unit]} bars of {view.symbol}", progress
             )
-        from_ms, through_ms = bars[-1].open_ms - span_ms, bars[-1].open_ms + unit_ms
-        rates = await self._rates(coin, unit_ms, from_ms, through_ms)
-        then = await self._facts_then(view, from_ms + unit_ms, bars, unit_ms, rates.get(from_ms))
+        at_ms = instant_before(self._clock.now_ms(), span_ms)
+        ended_ms = at_ms // unit_ms * unit_ms
+        from_ms, through_ms = bars[-1].open_ms + unit_ms - span_ms, bars[-1].open_ms + unit_ms
+        rates = await self._rates(coin, unit_ms, min(from_ms, ended_ms - unit_ms), through_ms)
+        past = await self._price(coin, at_ms, is_distant=span_ms >= WEEK_MS)
+        then = await self._facts_then(view, ended_ms, bars, unit_ms, rates.get(ended_ms - unit_ms), past)
         now = self._facts_now(view)
         points = [_point(bar, unit_ms, rates.get(bar.open_ms)) for bar in bars if bar.open_ms >= from_ms]
-        change = change_pct(now.priceUSD, then.priceUSD)
+        change = change_since(now.priceUSD, past).pct
         return Answer(Historical(view.symbol, query.count, query.unit, then, now, change, points), through_ms)
+
+    async def _price(self, coin: str, at_ms: int, *, is_distant: bool) -> PastPrice | None:
+        instants = ([], [at_ms]) if is_distant else ([at_ms], [])
+        found = await self._prices.read(*instants, coins=[coin])
+        return found.get(coin, {}).get(at_ms)
 
     async def _bars(self, coin: str, interval: Interval, span_ms: int) -> list[_Bar]:
         """The last closed bar, and those that opened up to `span_ms` before it, oldest first."""
         return [_Bar(*row) for row in await self._database.read(_BARS, (coin, interval, span_ms))]
 
     async def _rates(self, coin: str, unit_ms: int, from_ms: int, through_ms: int) -> dict[int, float]:
-        """Mean of the payments of each bar, percent per year, by its open time."""
+        """Mean of the payments of each bar, weighted by their hours, percent per year, by its open time."""
         rows = await self._database.read(_PAID, (coin, unit_ms, from_ms, through_ms))
         return {open_ms: apr_pct(rate) + 0.0 for open_ms, rate in rows}  # JSON would show a negative zero
 
     async def _facts_then(
-        self, view: CoinView, at_ms: int, bars: Sequence[_Bar], unit_ms: int, apr: float | None
-    ) -> Facts:
-        """Values at the close of a bar: from its sample, otherwise from bars and CoinGecko."""
+        self,
+        view: CoinView,
+        at_ms: int,
+        bars: Sequence[_Bar],
+        unit_ms: int,
+        apr: float | None,
+        past: PastPrice | None,
+    ) -> FactsThen:
+        """A past price, and the values at the close of a bar: from its sample, else from bars and CoinGecko."""
         sample = await self._samples.at(view.venue_symbol, at_ms)
         cap = await self._past.near(view.symbol, at_ms) or PastCap(at_ms, None, None)
         day = [bar for bar in bars if at_ms - DAY_MS <= bar.open_ms < at_ms]
         traded = sum(bar.volume_usd for bar in day) if len(day) * unit_ms == DAY_MS else None
-        return Facts(
-            priceUSD=next((bar.close for bar in day if bar.open_ms == at_ms - unit_ms), None),
+        return FactsThen(
+            priceUSD=None if past is None else past.usd,
             marketCap=_first(sample.market_cap, cap.market_cap),
             volume=_first(sample.volume_usd, cap.volume_usd),
             openInterest=_usd(sample.open_interest_usd),
             fundingRate=apr,
             futuresVolume24h=_first(sample.futures_volume_usd, traded),
+            as_of=None if past is None else iso(past.at_ms),
         )
 
     def _facts_now(self, view: CoinView) -> FactsNow:

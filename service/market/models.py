@@ -1,7 +1,7 @@
 """Data types of the market package, the same for every venue. All times are epoch milliseconds UTC."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeAlias, cast
 
@@ -158,9 +158,11 @@ class CoinView(Struct, frozen=True):
 
     Attributes:
         price: USD. `open_interest_usd` and `volume_usd` too.
-        change_24h: Percent. `funding_apr` too.
+        funding_apr: Percent a year.
         interval_hours: Hours between two funding payments.
         through_ms: Close of the last day in trends and correlation.
+        change_1h: Change of the price over a span, percent. The others too.
+        changes_from: Span (`1h`) → when the price that the change is measured from was accepted.
     """
 
     symbol: str
@@ -168,7 +170,6 @@ class CoinView(Struct, frozen=True):
     venue: str
     price: float | None
     price_ms: int | None
-    change_24h: float | None
     volume_usd: float
     open_interest_usd: float | None
     funding_apr: float | None
@@ -180,6 +181,11 @@ class CoinView(Struct, frozen=True):
     trend_weekly_since_ms: int | None
     btc_correlation: float | None
     through_ms: int | None
+    change_1h: float | None = None
+    change_24h: float | None = None
+    change_7d: float | None = None
+    change_30d: float | None = None
+    changes_from: Mapping[str, int] = {}
 
 
 _FIELDS: Final = 6

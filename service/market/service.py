@@ -11,6 +11,7 @@ from service.market.coin_state import RiskAssessment, assess_risk, view_coin
 from service.market.freshness import NEVER_MS, QUOTE, Freshness
 from service.market.loading import LoadProgress
 from service.market.models import MAJORS, VENUE, CoinChart, CoinView, MarketSnapshot, MarketState, Quote, VenueCoin
+from service.market.past_prices import NO_PAST_PRICES, PastPrices
 from service.market.symbols import CoinDirectory, CoinListing
 from service.market.unavailable import raise_unavailable, raise_unconfirmed
 from service.units import Symbol
@@ -58,6 +59,7 @@ class MarketService:
         self._entries: dict[str, _Entry] = {}
         self._listed: tuple[list[str], Sequence[VenueCoin]] = ([], [])
         self._titles: Mapping[str, str] = {}
+        self._past = NO_PAST_PRICES
         self._view: Mapping[str, CoinView] = MappingProxyType({})
         self._view_span = (NEVER_MS, NEVER_MS)
 
@@ -75,6 +77,11 @@ class MarketService:
         if listed != self._listed:
             self._listed = listed
             self._list()
+
+    def set_past_prices(self, past: PastPrices) -> None:
+        """Measure changes from these prices."""
+        self._past = past
+        self._view_span = (NEVER_MS, NEVER_MS)
 
     def set_coin_names(self, titles: Mapping[str, str]) -> None:
         """Also suggest coins by these names.
@@ -127,7 +134,10 @@ class MarketService:
         now_ms = self._clock.now_ms()
         since_ms, until_ms = self._view_span
         if not since_ms <= now_ms < until_ms:
-            viewed = {symbol: view_coin(entry.quote, entry.chart, now_ms) for symbol, entry in self._entries.items()}
+            viewed = {
+                symbol: view_coin(entry.quote, entry.chart, self._past, now_ms)
+                for symbol, entry in self._entries.items()
+            }
             self._view = MappingProxyType({symbol: seen.coin for symbol, seen in viewed.items()})
             self._view_span = (
                 max((seen.since_ms for seen in viewed.values()), default=-NEVER_MS),

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
-from service.clock import MINUTE_MS, SECOND_MS
+from service.clock import DAY_MS, MINUTE_MS, SECOND_MS
 from service.market.freshness import CHART, AgeLimits, Freshness, span_around
 from service.market.models import CoinChart, Quote
+from service.market.past_prices import PastPrices, change_since
 from service.rwa.documents import ListedAsset
-from service.units import apr_pct, change_pct
+from service.units import apr_pct
 from service.wire.rwa import RwaAsset, RwaFunding
 
 QUOTE: Final = AgeLimits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
@@ -16,7 +17,7 @@ QUOTE: Final = AgeLimits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
 
 _WITH_PRICE: Final = ("price", "change_24h", "open_interest_usd")
 _WITH_CHART: Final = ("trend_daily", "trend_weekly")
-_HELD: Final = {"volume": "volume_24h_usd", "interest": "open_interest_usd", "previous": "change_24h"}
+_HELD: Final = {"volume": "volume_24h_usd", "interest": "open_interest_usd"}
 _CENTS: Final = 2
 
 
@@ -40,6 +41,7 @@ def assess_asset(
     listed: ListedAsset,
     quote: Quote,
     chart: CoinChart,
+    past: PastPrices,
     newest_ms: int | None,
     now_ms: int,
     held: AbstractSet[str] = frozenset(),
@@ -50,6 +52,7 @@ def assess_asset(
         listed: The asset.
         quote: Its newest price and funding.
         chart: Its trends from closed bars.
+        past: Prices that changes are measured from.
         newest_ms: Time of the newest quotes, null if the last refresh failed: fields that it did not bring are stale
             whatever their age.
         now_ms: The instant at which ages are judged.
@@ -60,6 +63,8 @@ def assess_asset(
         *QUOTE.transitions(quote.price_ms),
         *QUOTE.transitions(quote.funding_ms),
         *CHART.transitions(chart.through_ms),
+        now_ms // MINUTE_MS * MINUTE_MS,
+        now_ms // MINUTE_MS * MINUTE_MS + MINUTE_MS,
     ]
     since_ms, until_ms = span_around(now_ms, transitions)
     price_is, funding_is = QUOTE.judge(quote.price_ms, now_ms), QUOTE.judge(quote.funding_ms, now_ms)
@@ -77,10 +82,12 @@ def assess_asset(
         *(name for field, name in _HELD.items() if field in held),
         *(_WITH_CHART if chart_is is Freshness.STALE else ()),
     ]
+    price = quote.price if has_price else None
     asset = _bundle(
         listed,
         quote,
-        quote.price if has_price else None,
+        price,
+        change_since(price, past.before(listed.id, now_ms, DAY_MS)).pct,
         quote.funding if has_funding else None,
         CoinChart() if chart_is is Freshness.GONE else chart,
         stale,
@@ -92,12 +99,12 @@ def _bundle(
     listed: ListedAsset,
     quote: Quote,
     price: float | None,
+    change_24h: float | None,
     funding: float | None,
     chart: CoinChart,
     stale: Sequence[str],
 ) -> RwaAsset:
     hours = quote.interval_hours
-    change_24h = change_pct(price, quote.prev_price)
     interest_usd = _interest_usd(quote.open_interest, price)
     unknown = {
         "price": price is None,

@@ -1,17 +1,18 @@
-"""Keeps the closed daily bars of the assets complete, and computes their trends."""
+"""Keeps the closed daily bars of the assets complete, computes their trends, and fetches the hours a day ago."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from service.clock import DAY_MS, MINUTE_MS, Clock
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock
 from service.market.models import SETTLE_MS, VENUE, CoinChart, Row, SeriesProgress
+from service.market.past_prices import PastPriceReader
 from service.market.plausibility.series import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.market.store import MarketStore
-from service.rwa.documents import AssetCharts, RwaDocuments
+from service.rwa.documents import AssetCharts, ListedAsset, RwaDocuments
 from service.upstream.failures import UpstreamError
 
 START_DELAY_MS: Final = 10 * MINUTE_MS
@@ -22,6 +23,9 @@ BATCH: Final = 8
 
 WAIT_S: Final = 900.0
 """Seconds before an asset without its new bar is requested again."""
+
+HOURS_BEFORE: Final = 26
+"""Hours that are fetched of an asset whose price a day ago is not known."""
 
 _log: Final = logging.getLogger("verdict.rwa")
 
@@ -37,6 +41,7 @@ class AssetBarsRefresh:
         origin: The current dataset of the venue.
         held: The dataset of the store; bars are fetched only when both agree.
         check: Decides whether an answer is stored.
+        past: Prices that changes are measured from.
 
     Attributes:
         has_asked: Whether bars were requested for every asset.
@@ -51,6 +56,7 @@ class AssetBarsRefresh:
         origin: Callable[[], str],
         held: Callable[[], str],
         check: SeriesCheck,
+        past: PastPriceReader,
     ) -> None:
         self.has_asked = False
         self._clock = clock
@@ -60,9 +66,11 @@ class AssetBarsRefresh:
         self._origin = origin
         self._held = held
         self._check = check
+        self._past = past
         self._bound_origin = ""
         self._last_ms: dict[str, int] = {}
         self._wait_until_s: dict[str, float] = {}
+        self._hours_until_s: dict[tuple[str, str], float] = {}
 
     async def round(self) -> None:
         """Fetch every missing closed bar, the most traded assets first, and compute trends.
@@ -120,6 +128,47 @@ class AssetBarsRefresh:
                     if judged.storable:
                         await self._store.put_bars(origin, asset, judged.storable, closed_ms)
         return None
+
+    async def fetch_hours(self) -> None:
+        """Fetch the last hours of assets whose price a day ago is not known, as after a start or an interruption.
+
+        An asset is requested again after a quarter of an hour at the earliest.
+
+        Raises:
+            UpstreamError: If the venue asks to wait.
+            ServiceError: `UNAVAILABLE` if the store cannot be used.
+        """
+        origin, listing, now_ms = self._origin(), self._documents.listing.current, self._clock.now_ms()
+        if listing.value is None or not origin == self._held() == listing.origin or not self.has_asked:
+            return
+        now_s, stored = self._clock.monotonic(), False
+        for asset in listing.value.assets:
+            is_waiting = self._hours_until_s.get((origin, asset.id), 0.0) > now_s
+            if is_waiting or self._past.now.before(asset.id, now_ms, DAY_MS) is not None:
+                continue
+            self._hours_until_s[origin, asset.id] = now_s + WAIT_S
+            stored = await self._fetch_hours(origin, asset) or stored
+        if stored:
+            await self._past.refresh()
+
+    async def _fetch_hours(self, origin: str, asset: ListedAsset) -> bool:
+        """Fetch the hours of one asset; whether any was stored. A failure skips it, unless the venue asks to wait."""
+        start_ms = (self._clock.now_ms() // HOUR_MS - HOURS_BEFORE) * HOUR_MS
+        try:
+            history = await self._source.bars(asset.id, "1h", start_ms)
+        except UpstreamError as error:
+            if error.retry_after_s:
+                raise
+            _log.info("Hourly bars could not be fetched.", extra={"asset": asset.id, "status": error.upstream_status})
+            return False
+        if self._origin() != origin:
+            return False
+        closed_ms = history.observed_ms - SETTLE_MS - HOUR_MS
+        known = SeriesProgress(asset.id, asset.symbol, listed=True, last_ms=None)
+        judged = await self._check.judge_bars(origin, known, "1h", history, closed_ms, venue=VENUE)
+        if judged.storable:
+            await self._store.put_bars(origin, asset.id, judged.storable, closed_ms, interval="1h")
+        return bool(judged.storable)
 
     async def _read(self, origin: str, some: Sequence[str], assets: Sequence[str]) -> None:
         """Compute the trends of some assets; delete those of assets that are no longer listed."""

@@ -9,6 +9,7 @@ from service.clock import Clock
 from service.market.fallback import FALLBACK_VENUE
 from service.market.ingest.quotes import RECHECK_EVERY_S
 from service.market.models import VENUE
+from service.market.past_prices import PastPriceReader, PriceRecorder
 from service.market.plausibility.series import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -40,6 +41,8 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     lead: Leadership,
     coins: Callable[[], Mapping[str, HasPrice]],
     held: Callable[[], str],
+    past: PastPriceReader,
+    recorder: PriceRecorder,
     days: asyncio.Event | None = None,
 ) -> AsyncIterator[RwaService]:
     """Open the package; it answers at once from stored documents.
@@ -53,6 +56,8 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
         lead: Whether this process leads, which means it fetches.
         coins: Coins of the main dex by ticker, to detect wrappers.
         held: The dataset of the store.
+        past: Prices that changes are measured from.
+        recorder: Stores the prices of the assets.
         days: Set once recorded daily bars are loaded; null without a recording.
 
     Yields:
@@ -68,19 +73,21 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     check = SeriesCheck(
         clock, store, lambda of: accepted_quotes(documents, of), quotes.quarantine, references=quotes.references
     )
-    bars = AssetBarsRefresh(clock, documents, store, source, origin, held, check)
+    bars = AssetBarsRefresh(clock, documents, store, source, origin, held, check, past)
+    recorder.sources.append(lambda of: accepted_quotes(documents, of).values())
 
     listed = asyncio.Event()
     documents.listing.on_change(lambda _: listed.set())
     has_bars = asyncio.Event()
     documents.charts.on_change(lambda _: has_bars.set())
-    service = RwaService(clock, documents)
+    service = RwaService(clock, documents, lambda: past.now)
     await document_store.refresh()
     loops = (
         PeriodicTask("rwa.listing", listing.round, LISTING_EVERY_S),
         PeriodicTask("rwa.quotes", quotes.round, QUOTES_EVERY_S),
         PeriodicTask("rwa.recheck", quotes.recheck, RECHECK_EVERY_S, wake=has_bars),
         PeriodicTask("rwa.bars", bars.round, BARS_EVERY_S, after=days, wake=listed),
+        PeriodicTask("rwa.hours", bars.fetch_hours, BARS_EVERY_S, after=days),
     )
     async with running_tasks(loops, lead, clock):
         yield service

@@ -1,6 +1,6 @@
 """Answers about real-world assets from memory. An answer is encoded once and reused while it is valid."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NoReturn
 
 from msgspec import Raw
@@ -10,6 +10,7 @@ from service.errors import ServiceError
 from service.market.freshness import Freshness
 from service.market.loading import LoadProgress
 from service.market.models import VENUE, CoinChart, Quote
+from service.market.past_prices import PastPrices
 from service.market.plausibility.quarantine import QuarantineReport
 from service.market.symbols import MOST_CANDIDATES, closest
 from service.market.unavailable import raise_unavailable, raise_unconfirmed
@@ -42,15 +43,17 @@ class RwaService:
     Args:
         clock: Judges ages.
         documents: The documents, whose changes are followed.
+        past: Prices that changes are measured from.
 
     Attributes:
         quarantine: The quarantine's document.
     """
 
-    def __init__(self, clock: Clock, documents: RwaDocuments) -> None:
+    def __init__(self, clock: Clock, documents: RwaDocuments, past: Callable[[], PastPrices]) -> None:
         self.quarantine: Document[QuarantineReport] = documents.quarantine
         self._clock = clock
         self._documents = documents
+        self._past = past
         self._entries: dict[str, _Entry] = {}
         self._lists: dict[tuple[AssetType | None, int], Answer] = {}
         documents.listing.on_change(lambda _: self._read())
@@ -78,7 +81,7 @@ class RwaService:
             current = self._documents.quotes.current
             newest_ms = None if current.failure else current.observed_ms
             held = (self.quarantine.current.value or QuarantineReport()).fields({entry.listed.symbol})
-            assessed = assess_asset(entry.listed, entry.quote, entry.chart, newest_ms, now_ms, held)
+            assessed = assess_asset(entry.listed, entry.quote, entry.chart, self._past(), newest_ms, now_ms, held)
             entry.since_ms, entry.until_ms = assessed.since_ms, assessed.until_ms
             entry.answer = None if assessed.asset is None else Answer(Raw(encode(assessed.asset)), assessed.as_of_ms)
         if entry.answer is None:

@@ -4,25 +4,15 @@ from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Final
 
-from msgspec import Struct
-
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.market.series import SeriesReader
 from service.market.service import MarketService
 from service.market.symbols import unit_of
 from service.sentiment.stance import Trading
-from service.units import Symbol, change_pct
+from service.units import Symbol
 
-WEEK_DAYS: Final = 7
 USUAL_DAYS: Final = 30
 """Days whose mean volume is the usual one."""
-
-
-class Days(Struct, frozen=True):
-    """A coin's last days, USD: what it closed at about a week ago, and what is traded of it on a usual day."""
-
-    week_ago: float | None
-    usual_volume: float | None
 
 
 class TradingSnapshot:
@@ -42,11 +32,11 @@ class TradingSnapshot:
         self._coins = coins
         self._series = series
         self._titles = titles
-        self._days: Mapping[str, Days] = {}
+        self._usual: Mapping[str, float] = {}
         self._of: tuple[str, int, int] | None = None
 
     async def read(self) -> None:
-        """Read the last days: once an hour, and whenever the dataset changes or days of more coins have come.
+        """Read the usual volumes: once an hour, and whenever the dataset changes or days of more coins have come.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
@@ -56,14 +46,7 @@ class TradingSnapshot:
         of = (self._coins.state.origin, now_ms // HOUR_MS, charted)
         if of == self._of:
             return
-        # The day whose close is nearest to a week ago, never more than twelve hours off.
-        week_ms = (now_ms + DAY_MS // 2) // DAY_MS * DAY_MS - (WEEK_DAYS + 1) * DAY_MS
-        closes = await self._series.closed_bars(since_ms=week_ms)
-        volumes = await self._series.usual_volumes(now_ms - (USUAL_DAYS + 1) * DAY_MS)
-        self._days = {
-            coin: Days(rows[0][4] if rows[0][0] == week_ms else None, volumes.get(coin))
-            for coin, rows in closes.items()
-        }
+        self._usual = await self._series.usual_volumes(now_ms - (USUAL_DAYS + 1) * DAY_MS)
         self._of = of
 
     def now(self) -> Mapping[str, Trading]:
@@ -73,18 +56,14 @@ class TradingSnapshot:
             symbol: Trading(
                 title=titles.get(symbol, ""),
                 change_24h=coin.change_24h,
-                change_7d=change_pct(coin.price, days.week_ago),
+                change_7d=coin.change_7d,
                 funding_apr=coin.funding_apr,
-                volume_ratio=_ratio(coin.volume_usd, days.usual_volume),
+                volume_ratio=_ratio(coin.volume_usd, self._usual.get(coin.venue_symbol)),
                 observed_ms=coin.price_ms,
                 units=unit_of(coin.venue_symbol)[1],
             )
             for symbol, coin in self._coins.view().items()
-            for days in (self._days.get(coin.venue_symbol, _UNKNOWN),)
         }
-
-
-_UNKNOWN: Final = Days(None, None)
 
 
 def _ratio(volume: float, usual: float | None) -> float | None:

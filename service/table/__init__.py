@@ -5,10 +5,8 @@ May import everything up to market, sentiment and verdict; nothing of the networ
 Decided here:
 - One row per listed coin, in memory. Every value equals what the route of the single coin says at the same moment. A
   verdict in the table is graded by the current rules and is not written to the ledger: only `signal` issues verdicts.
-- `change_1h`, `change_7d` and `change_30d` are those of `coin/historical` with 1 hour, 7 days and 30 days: from the
-  close of a closed bar to the price now. `change_24h` is the venue's.
+- Changes over spans are those of the market package, the same as in `coin/historical`.
 - `rank` is the place by market cap among the listed coins whose market cap is known.
-- The reference closes behind the changes are read once every few seconds, by one query, in every process.
 - A cursor holds a place in the ordered list. The list is ordered again for each page, so a coin whose value changes
   between two pages may be listed twice or not at all.
 - History (`CoinHistory`) is for other packages of this process. Closed days are loaded once for each published day, on

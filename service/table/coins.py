@@ -9,7 +9,6 @@ from service.market.models import VENUE, CoinView
 from service.market.plausibility.quarantine import QuarantineReport
 from service.market.unavailable import raise_unavailable
 from service.sentiment.service import SentimentService
-from service.table.references import CoinCloses, ReferenceCloses
 from service.table.rows import RowInputs, build_rows
 from service.verdict.grading import CoinGrader
 from service.wire.coins import ALWAYS, CoinRow, Coins, CoinsQuery, SelectedCoins
@@ -29,7 +28,6 @@ class _TableCache(NamedTuple):
     """Rows, and what they were made of: they hold while these are the same objects and revisions."""
 
     view: Mapping[str, CoinView]
-    references: Mapping[str, CoinCloses]
     revisions: tuple[object, ...]
     rows: Mapping[str, CoinRow]
 
@@ -41,7 +39,6 @@ class CoinTable:
         clock: Ages are judged by it.
         market: Quotes, charts, regimes, funding, market caps and categories.
         sentiment: Stances.
-        references: Closes that changes are measured from.
         cursors: Writes and reads cursors of pages.
     """
 
@@ -50,16 +47,14 @@ class CoinTable:
         clock: Clock,
         market: MarketData,
         sentiment: SentimentService,
-        references: ReferenceCloses,
         cursors: Cursors,
     ) -> None:
         self._clock = clock
         self._market = market
         self._sentiment = sentiment
-        self._references = references
         self._cursors = cursors
         self._grader = CoinGrader(clock, market)
-        self._built = _TableCache({}, {}, (), {})
+        self._built = _TableCache({}, (), {})
         self._of_coins: tuple[tuple[object, ...], Mapping[str, Sequence[str]]] = ((), {})
 
     def rows(self) -> Mapping[str, CoinRow]:
@@ -72,7 +67,7 @@ class CoinTable:
         view, state = market.coins.view(), market.coins.state
         if not view:
             raise_unavailable(VENUE, state.failure, "prices")
-        references, built = self._references.now, self._built
+        built = self._built
         revisions = (
             now_ms // SECOND_MS,
             state.revision,
@@ -82,7 +77,7 @@ class CoinTable:
             market.momentum.revision,
             self._sentiment.revision,
         )
-        if built.view is not view or built.references is not references or built.revisions != revisions:
+        if built.view is not view or built.revisions != revisions:
             held_back = (market.quarantine.current.value or QuarantineReport()).now
             sources = RowInputs(
                 now_ms,
@@ -90,11 +85,10 @@ class CoinTable:
                 state,
                 frozenset((held.coin, held.field) for held in held_back),
                 market.gecko_coins(),
-                references,
                 {symbol: self._sentiment.mood(symbol) for symbol in view},
                 self._categories(),
             )
-            self._built = _TableCache(view, references, revisions, build_rows(sources, self._grader))
+            self._built = _TableCache(view, revisions, build_rows(sources, self._grader))
         return self._built.rows
 
     def as_of_ms(self, symbols: Sequence[str]) -> int | None:

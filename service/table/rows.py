@@ -4,20 +4,16 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from service.clock import iso
 from service.market.categories.service import FIGURES, streak_days
 from service.market.coin_state import was_missed
-from service.market.freshness import CHART, MOOD, QUOTE, AgeLimits, Freshness
+from service.market.freshness import CHART, MOOD, QUOTE, Freshness
 from service.market.historical import MARKET_CAP_AGE_MS
 from service.market.models import BENCHMARK, CoinView, MarketState
 from service.market.sources.coingecko import GeckoCoin
-from service.table.references import NO_CLOSES, CoinCloses
 from service.verdict.grading import CoinGrader
 from service.wire.coins import CoinRow
 from service.wire.sentiment import NO_MOOD, Mood
-
-HOUR_LIMITS: Final = AgeLimits(stale=HOUR_MS + 45 * MINUTE_MS, gone=DAY_MS)
-"""Age of the newest closed hour: the next one has closed and was not fetched within three quarters of an hour."""
 
 _CENTS: Final = 2
 
@@ -25,8 +21,7 @@ _CENTS: Final = 2
 class RowInputs(NamedTuple):
     """What rows are made of, at one instant.
 
-    `held_back` are pairs of ticker and field that fail the plausibility check. `references` are by venue symbol, all
-    others by ticker.
+    `held_back` are pairs of ticker and field that fail the plausibility check. Mappings are by ticker.
     """
 
     now_ms: int
@@ -34,7 +29,6 @@ class RowInputs(NamedTuple):
     state: MarketState
     held_back: AbstractSet[tuple[str, str]]
     worth: Mapping[str, GeckoCoin]
-    references: Mapping[str, CoinCloses]
     moods: Mapping[str, Mood]
     categories: Mapping[str, Sequence[str]]
 
@@ -56,15 +50,12 @@ def _row(sources: RowInputs, grader: CoinGrader, coin: CoinView, cap: float | No
     chart_is_stale = CHART.judge(coin.through_ms, now_ms) is Freshness.STALE
     shown_mood = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
     grade, read = grader.grade(coin, mood, is_price_stale=price_is_stale, is_chart_stale=chart_is_stale)
-    reference = sources.references.get(coin.venue_symbol, NO_CLOSES)
-    change_1h, change_7d, change_30d = reference.changes(coin.price)
-    days_are_stale = price_is_stale or CHART.judge(reference.day_ms, now_ms) is not Freshness.FRESH
     measures = {
         "price": coin.price,
-        "change_1h": change_1h,
+        "change_1h": coin.change_1h,
         "change_24h": coin.change_24h,
-        "change_7d": change_7d,
-        "change_30d": change_30d,
+        "change_7d": coin.change_7d,
+        "change_30d": coin.change_30d,
         # A volume without a recent price is too old to be shown.
         "volume_24h_usd": None if coin.price is None else round(coin.volume_usd, _CENTS),
         "open_interest_usd": coin.open_interest_usd,
@@ -80,10 +71,10 @@ def _row(sources: RowInputs, grader: CoinGrader, coin: CoinView, cap: float | No
     }
     stale = {
         "price": price_is_stale,
-        "change_1h": price_is_stale or HOUR_LIMITS.judge(reference.hour_ms, now_ms) is not Freshness.FRESH,
-        "change_24h": price_is_stale or (symbol, "previous") in sources.held_back,
-        "change_7d": days_are_stale,
-        "change_30d": days_are_stale,
+        "change_1h": price_is_stale,
+        "change_24h": price_is_stale,
+        "change_7d": price_is_stale,
+        "change_30d": price_is_stale,
         "volume_24h_usd": price_is_stale or (symbol, "volume") in sources.held_back,
         "open_interest_usd": price_is_stale or (symbol, "interest") in sources.held_back,
         "market_cap": worth is not None and FIGURES.judge(worth.seen_ms, now_ms) is not Freshness.FRESH,
@@ -101,6 +92,7 @@ def _row(sources: RowInputs, grader: CoinGrader, coin: CoinView, cap: float | No
         name=None if worth is None else worth.name,
         rank=None if cap is None else place,
         streak_days=streak_days(coin),
+        changes_from={span: iso(at_ms) for span, at_ms in coin.changes_from.items()},
         categories=None if worth is None else list(sources.categories.get(symbol, ())),
         stale_fields=[name for name, value in measures.items() if value is None or stale[name]],
         **measures,  # type: ignore[arg-type] # each is of its field's type, as the tests hold

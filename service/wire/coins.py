@@ -23,12 +23,13 @@ class CoinRow(Struct, frozen=True):
     """One coin now. What is not known is null.
 
     `price`, `volume_24h_usd`, `open_interest_usd` and `market_cap` are USD; volume and open interest are the venue's.
-    Changes are percent: `change_24h` is the venue's, the others are from the close of a closed bar to the price now,
-    as in `coin/historical` with 1 hour, 7 days and 30 days. `funding_apr` is percent per year, simple; positive means
-    longs pay. `rank` is the place by market cap among all coins of the table. `streak_days` counts the days of the
-    present daily trend. `regime` is the coin's own. `verdict` and `score` are by the rules of `signal`; they are not
-    entered in the ledger. `categories` are exact names, the largest first. `_stale_fields` names measures that are not
-    known or could not be refreshed; `rank` and `streak_days` follow the fields that they derive from.
+    Changes are percent, from the last accepted price at or before the present minute less the span to the price now, as
+    in `coin/historical`; `changes_from` says by span (`1h`) when that price was accepted. `funding_apr` is percent per
+    year, simple; positive means longs pay. `rank` is the place by market cap among all coins of the table.
+    `streak_days` counts the days of the present daily trend. `regime` is the coin's own. `verdict` and `score` are by
+    the rules of `signal`; they are not entered in the ledger. `categories` are exact names, the largest first.
+    `_stale_fields` names measures that are not known or could not be refreshed; `rank` and `streak_days` follow the
+    fields that they derive from.
     """
 
     symbol: str
@@ -52,6 +53,7 @@ class CoinRow(Struct, frozen=True):
     sentiment_stance: Stance | None
     btc_correlation: Correlation | None
     categories: list[str] | None
+    changes_from: dict[str, str]
     stale_fields: list[str] = field(name="_stale_fields")
 
 

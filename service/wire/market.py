@@ -57,6 +57,15 @@ class Facts(Struct, frozen=True):
     futuresVolume24h: float | None
 
 
+class FactsThen(Facts, frozen=True):
+    """What was known of a coin at an instant; `as_of` is when its price was accepted, null where none is known.
+
+    The other values are those of the last bar, of the unit asked for, that had ended by then.
+    """
+
+    as_of: str | None
+
+
 class FactsNow(Facts, frozen=True):
     """What is known of a coin now; the two groups of values have different ages.
 
@@ -78,12 +87,12 @@ class HistoricalPoint(Struct, frozen=True):
 
 
 class Historical(Struct, frozen=True):
-    """A coin `count` units ago, now, and between. `change_pct` is that of the price, in percent."""
+    """A coin `count` units before now, now, and the bars between. `change_pct` is that of the price, in percent."""
 
     symbol: str
     count: int
     unit: Literal["h", "d"]
-    at: Facts
+    at: FactsThen
     now: FactsNow
     change_pct: float | None
     series: list[HistoricalPoint]
@@ -239,8 +248,8 @@ class FundingAlerts(Struct, frozen=True):
 class PriceBaselines(Struct, frozen=True):
     """Prices of one coin in the past, USD: 4 hours, 24 hours and 7 days ago.
 
-    Each is the close of the last hourly bar that had ended by then; null where no bar ended within the day before. A
-    horizon that was not asked for is absent.
+    Each is the last accepted price at or before the present minute less the horizon, or the close of a bar that had
+    ended by then; null where it is not known. A horizon that was not asked for is absent.
     """
 
     b4h: float | UnsetType | None = UNSET

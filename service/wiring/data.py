@@ -93,8 +93,7 @@ class DataServices(Struct, frozen=True):
         Data that a recording lacks is not waited for: a venue without BTC has no breadth. The leader waits until it has
         fetched transcripts and wallets once.
         """
-        every = {**self.market.load_progress(), "changes of coins": self.table.filling()}
-        every["past prices and contracts"] = self.lookup.filling()
+        every = {**self.market.load_progress(), "contracts and totals": self.lookup.filling()}
         if self.rwa.load_progress().total or not self.rwa.readiness()["ready"]:
             every["real-world assets"] = self.rwa.load_progress()
         if self.market.categories.readiness()["failing"]:
@@ -143,6 +142,8 @@ async def open_data(dependencies: Dependencies) -> AsyncIterator[DataServices]:
             lead,
             coins.view,
             lambda: coins.state.origin,
+            market.past_prices,
+            market.price_recorder,
             market.daily_bars_loaded,
         )
         rwa_service = await enter(rwa)
@@ -159,7 +160,7 @@ async def open_data(dependencies: Dependencies) -> AsyncIterator[DataServices]:
             open_narratives(settings, database, clock, sentiment, market.categories.category_names),
             verdict,
             table,
-            await enter(open_lookups(database, documents, market, rwa_service, table.coins, clock, origin, lead)),
+            await enter(open_lookups(documents, market, rwa_service, table.coins, clock, origin, lead)),
             await enter(open_walkforward(database, cursors, market, clock, origin, lead)),
             await enter(open_transcripts(settings, database, cursors, market, fetcher, clock, origin, lead)),
             await enter(open_wallets(database, documents, cursors, market, clock, followed, lead)),

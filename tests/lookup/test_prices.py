@@ -5,11 +5,9 @@ from msgspec import UNSET
 
 from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
-from service.lookup.baselines import PastCloses
 from service.wire.market import Baselines, LivePrices
 from service.wire.queries import BaselinesQuery, PricesQuery
 from tests.lookup.world import LookupWorld, read, week_of_hours
-from tests.market.concluding import FAR_AHEAD_MS
 
 BACK_MS = {"b4h": 4 * HOUR_MS, "b24h": 24 * HOUR_MS, "b7d": 7 * DAY_MS}
 
@@ -54,11 +52,14 @@ async def test_baselines_are_the_closes_of_the_bars_that_had_ended_by_then(world
     for late_ms in (0, 1, HOUR_MS - 1, HOUR_MS, 2 * HOUR_MS - 1):
         now_ms = world.clock.now_ms()
         world.clock.set_wall(now_ms + late_ms)
+        await world.market.past_prices.refresh()
         for coin, key in (("BTC", "btc"), ("kPEPE", "kpepe")):
             past = baselines(world, coin).baselines[key]
             for name, back in BACK_MS.items():
-                assert getattr(past, name) == close_before(coin, now_ms, now_ms + late_ms - back)
+                minute_ms = (now_ms + late_ms) // 60_000 * 60_000
+                assert getattr(past, name) == close_before(coin, now_ms, minute_ms - back)
         world.clock.set_wall(now_ms)
+    await world.market.past_prices.refresh()
     both = prices(world, "BTC", baselines=True)
     assert both.baselines == {"btc": baselines(world, "BTC").baselines["btc"]}
 
@@ -74,46 +75,27 @@ async def test_a_horizon_that_is_not_asked_for_is_absent(world: LookupWorld) -> 
 
 @pytest.mark.promise("baselines.unknown")
 async def test_a_baseline_that_is_not_known_is_null_and_named(world: LookupWorld) -> None:
+    await world.database.write(
+        lambda connection: connection.execute("DELETE FROM candles WHERE venue_symbol = 'YOUNG' AND interval = '1d'")
+    )
+    await world.market.past_prices.refresh()
     found = baselines(world)
     young = found.baselines["YOUNG"]
     assert (young.b4h is None, young.b24h is None, young.b7d) == (False, False, None)
     assert found.stale_fields == ["baselines.YOUNG.b7d"]
-    world.clock.set_wall(world.clock.now_ms() + 3 * HOUR_MS)
-    assert baselines(world, "BTC").stale_fields == ["baselines.btc.b4h", "baselines.btc.b24h", "baselines.btc.b7d"]
 
 
-async def test_a_missing_hour_is_bridged_by_the_bar_before_it_for_a_day(world: LookupWorld) -> None:
-    assert PastCloses(None, {}).before(HOUR_MS * 9, 0) is None
+async def test_a_price_that_is_more_than_an_hour_older_is_not_a_baseline(world: LookupWorld) -> None:
     await world.database.write(
         lambda connection: connection.execute(
             "DELETE FROM candles WHERE venue_symbol = 'BTC' AND interval = '1h' AND open_ms >= ?",
             (world.clock.now_ms() - 8 * HOUR_MS,),
         )
     )
-    await world.closes.refresh()
-    found = world.closes.now
-    expected = [bar.close for bar in week_of_hours("BTC", world.clock.now_ms())][-9]
-    assert found["BTC"].before(world.clock.now_ms(), 4 * HOUR_MS) == expected
-    assert found["BTC"].through_ms == world.clock.now_ms() - 8 * HOUR_MS
-    assert baselines(world, "BTC").baselines["btc"].b4h == expected
+    await world.market.past_prices.refresh()
+    assert baselines(world, "BTC").baselines["btc"].b4h is None
     assert baselines(world, "BTC").stale_fields == ["baselines.btc.b4h"]
     assert baselines(world, "BTC", "24h,7d").stale_fields == []
-    await world.closes.refresh()
-    assert world.closes.now is found
-
-
-async def test_closes_are_read_once_an_hour_when_all_are_there(world: LookupWorld) -> None:
-    await world.store.put_bars(
-        world.origin, "YOUNG", week_of_hours("YOUNG", world.clock.now_ms()), FAR_AHEAD_MS, interval="1h"
-    )
-    await world.closes.refresh()
-    now = world.closes.now
-    await world.database.write(lambda connection: connection.execute("DELETE FROM candles WHERE interval = '1h'"))
-    await world.closes.refresh()
-    assert world.closes.now is now
-    world.origin = "another"
-    await world.closes.refresh()
-    assert world.closes.now["BTC"].closes == {}
 
 
 @pytest.mark.promise("prices.stale")
@@ -137,8 +119,9 @@ async def test_without_coins_or_bars_it_says_that_they_are_loading(empty: Lookup
     for ask in (prices, baselines):
         with pytest.raises(ServiceError, match="not available yet"):
             ask(empty)
-    await empty.fill()
-    with pytest.raises(ServiceError, match="Hourly bars are not available yet"):
+    await empty.store.claim(empty.origin)
+    await empty.quote(empty.clock.now_ms())
+    with pytest.raises(ServiceError, match="Past prices are not available yet"):
         baselines(empty)
 
 

@@ -6,7 +6,6 @@ from typing import TypeVar
 import msgspec
 
 from service.clock import HOUR_MS
-from service.lookup.baselines import PastCloseTable
 from service.lookup.coins import LookupService
 from service.lookup.finder import Finder
 from service.lookup.overview import OverviewService
@@ -65,9 +64,8 @@ class LookupWorld(World):
         super().__init__(database, clock)
         self.tokens = TokenDocuments.on(self.document_store)
         self.assets = RwaDocuments.open(self.document_store)
-        self.rwa = RwaService(clock, self.assets)
-        self.closes = PastCloseTable(clock, database, lambda: self.origin)
-        self.prices = PriceService(clock, self.market, self.closes)
+        self.rwa = RwaService(clock, self.assets, lambda: self.market.past_prices.now)
+        self.prices = PriceService(clock, self.market)
         self.finder = Finder(clock, self.market, self.table, self.rwa, self.tokens)
         self.lookups = LookupService(clock, self.market, self.table, self.finder)
         self.overview = OverviewService(clock, self.market, self.tokens)
@@ -78,7 +76,7 @@ class LookupWorld(World):
         now_ms = self.clock.now_ms()
         for coin in ("BTC", "ETH", "SOL", "kPEPE"):
             await self.store.put_bars(self.origin, coin, week_of_hours(coin, now_ms), FAR_AHEAD_MS, interval="1h")
-        await self.closes.refresh()
+        await self.market.past_prices.refresh()
         await self.tokens.tokens.put(self.origin, Tokens(TOKENS), now_ms)
         await self.assets.listing.put(self.origin, AssetListing(ASSETS), now_ms)
         rows = (

@@ -9,6 +9,7 @@ from service.errors import ServiceError
 from service.market.categories.documents import CapStore, PastCaps
 from service.market.historical import HistoricalService
 from service.market.models import Quotes
+from service.market.past_prices import PastPriceReader
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import FUNDING_PAGE
@@ -40,7 +41,8 @@ async def watch(folder: Path) -> tuple[bytes, bytes, bytes, bytes]:
         await SampleRefresh(clock, samples, watching.market, dict, lambda: watching.origin).round()
         await watching.refresh.round()
         past = PastCaps(CapStore(database), lambda: watching.origin, dict)
-        history = HistoricalService(clock, database, watching.market, samples, past, dict, series_loading)
+        prices = PastPriceReader(clock, database, watching.market.set_past_prices)
+        history = HistoricalService(clock, database, watching.market, samples, past, dict, prices, series_loading)
         first = await watching.said(AlertsQuery(limit=5))
         rest = await watching.said(AlertsQuery(limit=200, cursor=first.meta.next_cursor))
         assert len(first.events) == 5

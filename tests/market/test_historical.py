@@ -9,6 +9,7 @@ from service.errors import ServiceError
 from service.market.categories.documents import CapStore, PastCaps
 from service.market.historical import HistoricalService
 from service.market.models import Bar, Quote, Quotes
+from service.market.past_prices import PastPriceReader
 from service.market.samples import Sample, SampleStore
 from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin, PastCap
@@ -17,12 +18,12 @@ from service.storage.database import Database
 from service.storage.documents import FetchFailure
 from service.units import Interval
 from service.wire.envelope import Answer
-from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint
+from service.wire.market import FactsNow, FactsThen, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.loading import series_loading
 
-NOTHING = Facts(None, None, None, None, None, None)
+NOTHING = FactsThen(None, None, None, None, None, None, None)
 TODAY_MS = START_MS // DAY_MS * DAY_MS
 STEP: dict[Interval, int] = {"1h": HOUR_MS, "1d": DAY_MS}
 
@@ -38,8 +39,9 @@ class Past:
         self.caps = CapStore(database)
         self.worth: dict[str, GeckoCoin] = {}
         past = PastCaps(self.caps, lambda: "one", lambda: {"PEPE": "pepe"})
+        prices = PastPriceReader(clock, database, self.market.set_past_prices)
         self.desk = HistoricalService(
-            clock, database, self.market, self.samples, past, lambda: self.worth, series_loading
+            clock, database, self.market, self.samples, past, lambda: self.worth, prices, series_loading
         )
 
     async def show(self, price: float = 200.0) -> None:
@@ -78,15 +80,15 @@ async def past(database: Database, clock: FakeClock) -> Past:
 
 
 @pytest.mark.promise("historical.payload", "historical.parameters")
-async def test_the_series_is_the_last_closed_bars_and_at_is_the_first_of_them(past: Past) -> None:
+async def test_the_series_is_the_last_closed_bars_and_at_is_as_many_units_before_now(past: Past) -> None:
     said = await past.ask(24)
     assert (said.symbol, said.count, said.unit) == ("PEPE", 24, "h")
     assert [point.t for point in said.series] == [iso(START_MS - back * HOUR_MS) for back in range(23, -1, -1)]
     assert [point.priceUSD for point in said.series] == [100.0 + back for back in range(23, -1, -1)]
     assert said.series[-1] == HistoricalPoint(iso(START_MS), 100.0, 1000.0, None)
-    assert said.at.priceUSD == said.series[0].priceUSD == 123.0
+    assert (said.at.priceUSD, said.at.as_of) == (124.0, iso(START_MS - 24 * HOUR_MS))
     assert said.now.priceUSD == 200.0
-    assert said.change_pct == round((200 / 123 - 1) * 100, 4)
+    assert said.change_pct == round((200 / 124 - 1) * 100, 4)
 
 
 @pytest.mark.promise("historical.bounds")
@@ -99,7 +101,7 @@ async def test_days_are_counted_by_their_closes(past: Past) -> None:
     said = await past.ask(30, "d")
     assert (said.unit, len(said.series)) == ("d", 30)
     assert said.series[-1].t == iso(TODAY_MS)
-    assert said.at == Facts(129.0, None, None, None, None, 1290.0)
+    assert said.at == FactsThen(130.0, None, None, None, None, 1300.0, iso(TODAY_MS - 30 * DAY_MS))
 
 
 @pytest.mark.promise("historical.as-of")
@@ -110,10 +112,10 @@ async def test_as_of_is_the_close_of_the_last_bar(past: Past) -> None:
 
 @pytest.mark.promise("historical.payload")
 async def test_further_back_than_the_first_bar_nothing_was_recorded_and_the_series_is_what_there_is(past: Past) -> None:
-    said = await past.ask(1000)
+    said = await past.ask(1000, "d")
     assert said.at == NOTHING
     assert said.change_pct is None
-    assert (len(said.series), said.series[0].priceUSD) == (200, 299.0)
+    assert (len(said.series), said.series[0].priceUSD) == (50, 149.0)
 
 
 @pytest.mark.promise("historical.bounds")
@@ -133,16 +135,19 @@ async def test_a_bar_that_is_missing_is_left_out_and_not_replaced_by_its_neighbo
     await past.close("1h", START_MS + 3 * HOUR_MS, {0: 7.0})
     said = await past.ask(4)
     assert [point.priceUSD for point in said.series] == [100.0, 7.0]
-    assert (await past.ask(3)).at.priceUSD is None
+    await past.clock.advance(3 * 60 * 60)
+    assert (await past.ask(1)).at.priceUSD is None
 
 
 async def test_a_bars_funding_is_the_mean_of_what_was_paid_for_its_hours(past: Past) -> None:
-    day = [(TODAY_MS - (23 - hour) * HOUR_MS, hour * 0.000001, 1.0) for hour in range(24)]
+    # Sixteen payments of one hour, then one of eight hours, which weighs as much as eight of them.
+    day = [(TODAY_MS - (23 - hour) * HOUR_MS, hour * 0.000001, 1.0) for hour in range(16)]
     baseline = [(TODAY_MS - DAY_MS, 1.0, 1.0), (TODAY_MS + HOUR_MS, 1.0, 1.0)]
-    await past.store.put_payments("one", "kPEPE", [*day, *baseline])
-    expected = round(math.fsum(range(24)) / 24 * 0.000001 * 8760 * 100, 4)
-    said = await past.ask(1, "d")
-    assert said.at.fundingRate == said.series[0].fundingRate == expected
+    await past.store.put_payments("one", "kPEPE", [*day, (TODAY_MS, 0.00003, 8.0), *baseline])
+    expected = round((math.fsum(range(16)) + 30 * 8) / 24 * 0.000001 * 8760 * 100, 4)
+    assert (await past.ask(1, "d")).series[0].fundingRate == expected
+    await past.clock.advance(24 * 60 * 60)
+    assert (await past.ask(1, "d")).at.fundingRate == expected
 
 
 async def test_an_hours_funding_is_what_was_paid_at_its_end(past: Past) -> None:
@@ -160,25 +165,25 @@ async def test_a_rate_of_nearly_nothing_is_zero_without_a_sign(past: Past) -> No
 
 @pytest.mark.promise("historical.payload")
 async def test_what_was_written_down_at_the_time_is_said_of_it(past: Past) -> None:
-    at_ms = START_MS - 23 * HOUR_MS
+    at_ms = START_MS - 24 * HOUR_MS
     await past.samples.put("one", at_ms, [Sample("kPEPE", 1.239, 2.0, 3.0, 4.0)])
-    assert (await past.ask(24)).at == Facts(123.0, 3.0, 4.0, 1.24, None, 2.0)
+    assert (await past.ask(24)).at == FactsThen(124.0, 3.0, 4.0, 1.24, None, 2.0, iso(at_ms))
 
 
 async def test_market_cap_and_volume_of_the_past_are_coingeckos_where_nothing_was_written_down(past: Past) -> None:
-    at_ms = START_MS - 23 * HOUR_MS
+    at_ms = START_MS - 24 * HOUR_MS
     await past.caps.put("one", "pepe", [PastCap(at_ms + 30 * MINUTE_MS, 5e9, 6e8)], START_MS)
     said = await past.ask(24)
     assert (said.at.marketCap, said.at.volume) == (5e9, 6e8)
     await past.samples.put("one", at_ms, [Sample("kPEPE", None, 2.0, None, None)])
-    assert (await past.ask(24)).at == Facts(123.0, 5e9, 6e8, None, None, 2.0)
+    assert (await past.ask(24)).at == FactsThen(124.0, 5e9, 6e8, None, None, 2.0, iso(at_ms))
 
 
 async def test_what_was_traded_in_a_day_is_the_sum_of_its_hours_where_all_of_them_are_known(past: Past) -> None:
     said = await past.ask(24)
-    assert said.at.futuresVolume24h == sum(10 * (100 + back) for back in range(23, 47))
-    assert (await past.ask(177)).at.futuresVolume24h == sum(10 * (100 + back) for back in range(176, 200))
-    assert (await past.ask(178)).at.futuresVolume24h is None
+    assert said.at.futuresVolume24h == sum(10 * (100 + back) for back in range(24, 48))
+    assert (await past.ask(176)).at.futuresVolume24h == sum(10 * (100 + back) for back in range(176, 200))
+    assert (await past.ask(177)).at.futuresVolume24h is None
 
 
 async def test_now_shows_the_latest_values_and_the_age_of_each_group(past: Past) -> None:
@@ -209,7 +214,7 @@ async def test_what_is_too_old_to_be_said_of_now_is_null(past: Past) -> None:
     said = await past.ask()
     assert said.now == FactsNow(None, None, None, None, None, None, None, None)
     assert said.change_pct is None
-    assert said.at.priceUSD == 123.0
+    assert said.at.priceUSD == 124.0
 
 
 async def test_an_unknown_coin_is_told_with_candidates(past: Past) -> None:

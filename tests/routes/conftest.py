@@ -13,7 +13,6 @@ from service.access.meter import Meter, open_meter
 from service.access.secrets import open_secrets
 from service.ask.data_services import AskDependencies
 from service.ask.questions import open_questions
-from service.lookup.baselines import PastCloseTable
 from service.lookup.coins import LookupService
 from service.lookup.factory import Lookups
 from service.lookup.finder import Finder
@@ -31,6 +30,7 @@ from service.market.historical import HistoricalService
 from service.market.loading import LoadProgress
 from service.market.models import CoinChart, MarketSnapshot, MarketState, Quote
 from service.market.momentum import MOMENTUM, MomentumService, MomentumTable
+from service.market.past_prices import PastPriceReader, PriceRecorder
 from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
 from service.market.samples import SampleStore
 from service.market.service import MarketService
@@ -55,7 +55,6 @@ from service.streams.broker import StreamBroker
 from service.table.coins import CoinTable
 from service.table.factory import CoinTables
 from service.table.history import CoinHistory
-from service.table.references import ReferenceCloses
 from service.transcripts.pages import TranscriptPages
 from service.transcripts.service import TranscriptService
 from service.verdict.inputs import InputStore
@@ -130,11 +129,12 @@ def desks_over(
     shelf, store, cursors = DocumentStore(database), MarketStore(database), Cursors(bytes(32))
     conclusions, gecko = shelf.document(DAILY_REPORT, DailyReport), GeckoDocuments.on(shelf)
     past = PastCaps(CapStore(database), lambda: "test", dict)
+    prices = PastPriceReader(clock, database, coins.set_past_prices)
     market = MarketData(
         coins=coins,
         breadth=BreadthService(clock, conclusions, coins),
         regimes=RegimeService(clock, conclusions, coins),
-        historical=HistoricalService(clock, database, coins, SampleStore(database), past, dict, series_loading),
+        historical=HistoricalService(clock, database, coins, SampleStore(database), past, dict, prices, series_loading),
         categories=CategoryService(clock, gecko, coins.view, calls_wait_s),
         alerts=AlertService(AlertStore(database), cursors, coins, series_loading),
         momentum=MomentumService(shelf.document(MOMENTUM, MomentumTable)),
@@ -144,6 +144,8 @@ def desks_over(
         store=store,
         past_caps=past,
         samples=SampleStore(database),
+        past_prices=prices,
+        price_recorder=PriceRecorder(clock, database, lambda: "test"),
         gecko_coins=dict,
         gecko_largest=tuple,
         gecko=cast(CoinGecko, None),
@@ -165,21 +167,18 @@ def desks_over(
     verdict = VerdictService(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
     walkforward = WalkforwardService(clock, RunStore(database), cursors, coins, lambda: "test")
     receipts = ReceiptService(database, ReceiptSigner(RECEIPT_KEY), cursors)
-    rwa = RwaService(clock, RwaDocuments.open(shelf))
+    rwa = RwaService(clock, RwaDocuments.open(shelf), lambda: prices.now)
     transcripts = TranscriptService(clock, TranscriptPages(database), cursors, (), coins.find, market.categories.find)
     scanned = shelf.document("wallets.scanned", Scanned)
     wallets = WalletService(clock, WatchedWallets(database, (), clock), WalletStore(database), scanned, cursors)
-    references = ReferenceCloses(database)
     table = CoinTables(
-        CoinTable(clock, market, sentiment, references, cursors),
+        CoinTable(clock, market, sentiment, cursors),
         CoinHistory(clock, database, market, verdict, lambda: "test"),
-        lambda: LoadProgress(1, 1),
     )
-    closes = PastCloseTable(clock, database, lambda: "test")
     tokens = TokenDocuments.on(shelf)
     finder = Finder(clock, market, table.coins, rwa, tokens)
     lookup = Lookups(
-        PriceService(clock, market, closes),
+        PriceService(clock, market),
         LookupService(clock, market, table.coins, finder),
         finder,
         OverviewService(clock, market, tokens),

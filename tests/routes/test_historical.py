@@ -6,7 +6,7 @@ from service.access.caller import Caller
 from service.routes.call import Call
 from service.routes.market import historical
 from service.wire.envelope import Answer
-from service.wire.market import Facts, FactsNow, Historical
+from service.wire.market import FactsNow, FactsThen, Historical
 from service.wire.queries import HistoricalQuery
 from tests.routes.queries import NO_WHOLE_NUMBERS, Asked
 
@@ -42,7 +42,7 @@ def test_what_is_repeated_or_unknown_is_refused_by_name(query: str, parameter: s
 
 
 async def test_the_desks_answer_is_handed_on() -> None:
-    then, now = Facts(*[None] * 6), FactsNow(*[None] * 8)
+    then, now = FactsThen(*[None] * 7), FactsNow(*[None] * 8)
     answer = Answer(Historical("BTC", 24, "h", then, now, None, []), 1)
 
     class Desk:

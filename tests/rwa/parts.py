@@ -10,6 +10,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from service.clock import DAY_MS
+from service.market.past_prices import PastPrice, PastPriceReader, PastPrices
 from service.market.plausibility.series import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -84,6 +85,20 @@ async def open_dex(clock: FakeClock) -> AsyncIterator[DexVenue]:
         yield venue
 
 
+class SamePrice(dict[int, PastPrice]):
+    """The price 80 at every instant."""
+
+    def get(self, at_ms: int, default: Any = None) -> Any:  # noqa: ARG002 - of `dict`
+        return PastPrice(80.0, at_ms)
+
+
+class EveryAsset(dict[str, SamePrice]):
+    """The price 80 of every asset."""
+
+    def get(self, asset: str, default: Any = None) -> Any:  # noqa: ARG002 - of `dict`
+        return SamePrice()
+
+
 class Parts:
     """What a process that leads has.
 
@@ -106,7 +121,9 @@ class Parts:
         self.coins: dict[str, Coin] = {"BTC": Coin(118_000.0)}
         self.store, self.document_store = MarketStore(database), DocumentStore(database)
         self.documents = RwaDocuments.open(self.document_store)
-        self.desk = RwaService(clock, self.documents)
+        self.past = PastPriceReader(clock, database, lambda _: None)
+        self.past.now = PastPrices(EveryAsset())
+        self.desk = RwaService(clock, self.documents, lambda: self.past.now)
         source = Hyperliquid(sessions[0], clock)
         fallback = TradifiFallback(sessions[1], clock, lambda: self.documents.listing.current.value)
         self.listing = AssetListingRefresh(clock, self.documents, source, lambda: self.origin, lambda: self.coins)
@@ -115,7 +132,7 @@ class Parts:
         )
         check = SeriesCheck(clock, self.store, lambda of: accepted_quotes(self.documents, of), self.quotes.quarantine)
         self.bars = AssetBarsRefresh(
-            clock, self.documents, self.store, source, lambda: self.origin, lambda: self.held, check
+            clock, self.documents, self.store, source, lambda: self.origin, lambda: self.held, check, self.past
         )
 
     async def rounds(self) -> None:

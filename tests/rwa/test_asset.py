@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from service.market.models import CoinChart, Quote
+from service.market.past_prices import PastPrice, PastPrices, instant_before
 from service.rwa.asset import TimedAsset, assess_asset
 from service.rwa.documents import ListedAsset
 from service.wire.rwa import RwaAsset, RwaFunding
@@ -19,17 +20,23 @@ TRENDS = ["trend_daily", "trend_weekly"]
 WITH_PRICE = ["price", "change_24h"]
 
 
+def past_of(now_ms: int) -> PastPrices:
+    """A price of 210 a day before an instant."""
+    at_ms = instant_before(now_ms, DAY_MS)
+    return PastPrices({"xyz:AAPL": {at_ms: PastPrice(210.0, at_ms)}})
+
+
 def quote(at_ms: int | None = START_MS, funding_ms: int | None = START_MS, **fields: object) -> Quote:
     said: dict[str, object] = {
         "venue_symbol": "xyz:AAPL", "symbol": "AAPL", "volume_usd": 1_234.567, "open_interest": 1_000.0,
-        "price": None if at_ms is None else 213.9, "price_ms": at_ms, "prev_price": 210.0,
+        "price": None if at_ms is None else 213.9, "price_ms": at_ms,
         "funding": None if funding_ms is None else 0.00000625, "funding_ms": funding_ms,
     }  # fmt: skip
     return Quote(**said | fields)  # type: ignore[arg-type]
 
 
 def told(seen: Quote, now_ms: int = START_MS, newest_ms: int | None = START_MS, chart: CoinChart = CHART) -> TimedAsset:
-    return assess_asset(AAPL, seen, chart, newest_ms, now_ms)
+    return assess_asset(AAPL, seen, chart, past_of(now_ms), newest_ms, now_ms)
 
 
 def asset(seen: Quote, now_ms: int = START_MS, newest_ms: int | None = START_MS, chart: CoinChart = CHART) -> RwaAsset:
@@ -89,7 +96,7 @@ def test_a_price_is_named_after_three_missed_rounds_and_null_after_ten_minutes(
     age_ms: int, price: float | None, stale: list[str]
 ) -> None:
     at_ms = START_MS - age_ms
-    seen = assess_asset(AAPL, quote(at_ms, START_MS, funding=0.0), CHART, at_ms, START_MS).asset
+    seen = assess_asset(AAPL, quote(at_ms, START_MS, funding=0.0), CHART, past_of(START_MS), at_ms, START_MS).asset
     assert seen is not None
     assert seen.price == price
     assert [field for field in seen._stale_fields if field not in {"funding", "volume_24h_usd"}] == stale
@@ -127,8 +134,8 @@ def test_trends_are_named_when_a_day_was_missed_and_null_after_two(
 
 
 def test_what_is_not_known_is_null_and_named() -> None:
-    seen = asset(quote(open_interest=None, prev_price=None), chart=CoinChart())
-    assert seen._stale_fields == ["change_24h", *TRENDS, "open_interest_usd"]
+    seen = asset(quote(None, open_interest=None), chart=CoinChart())
+    assert seen._stale_fields == ["price", "change_24h", *TRENDS, "open_interest_usd"]
 
 
 def test_nothing_is_told_without_price_and_funding() -> None:

@@ -26,7 +26,7 @@ async def single(world: World, symbol: str) -> dict[str, Any]:
     """The same measures as the routes of the coin give them."""
     said = msgspec.json.decode(bytes(world.coins.risk(symbol, world.sentiment.mood).data))  # type: ignore[call-overload]
     signal = msgspec.json.decode(bytes((await world.verdict.signal(symbol, None)).data))  # type: ignore[call-overload]
-    hour = await historical(world, symbol, 1, "h")
+    hour, day = [await historical(world, symbol, count, "h") for count in (1, 24)]
     week, month = [await historical(world, symbol, count, "d") for count in (7, 30)]
     confidence = {row.symbol: row.regime for row in world.told.confidence}
     return {
@@ -35,6 +35,7 @@ async def single(world: World, symbol: str) -> dict[str, Any]:
         "verdict": signal["verdict"],
         "score": signal["score"],
         "change_1h": hour.change_pct,
+        "change_24h": day.change_pct,
         "change_7d": week.change_pct,
         "change_30d": month.change_pct,
         "market_cap": hour.now.marketCap,
@@ -102,11 +103,12 @@ async def test_rows_agree_with_the_routes_while_everything_grows_old(world: Worl
     gone = later_ms > 10 * MINUTE_MS
     if gone:  # else no route says anything
         await world.quote(world.clock.now_ms())
+    await world.market.past_prices.refresh()
     if later_ms <= 36 * HOUR_MS:
         await agrees(world)
     row = world.row("BTC")
     assert ("change_1h" in row.stale_fields) == (later_ms < 60 * SECOND_MS or later_ms > HOUR_MS)
-    assert ("change_7d" in row.stale_fields) == (later_ms < 60 * SECOND_MS or later_ms > 12.25 * HOUR_MS)
+    assert ("change_7d" in row.stale_fields) == (later_ms < 60 * SECOND_MS)
     assert ("market_cap" in row.stale_fields) == (later_ms > HOUR_MS)
     assert (row.market_cap is None) == (later_ms > 48 * HOUR_MS)
     assert (row.regime is None) == (later_ms > 36 * HOUR_MS)
@@ -159,10 +161,10 @@ async def test_without_conclusions_there_is_no_regime(world: World) -> None:
 async def test_what_is_held_back_is_named_with_the_coin_it_belongs_to(world: World) -> None:
     held = [
         QuarantinedValue("hyperliquid", "SOL", field, RejectReason.PRICE_IMPOSSIBLE, 0)
-        for field in ("previous", "volume", "interest")
+        for field in ("volume", "interest")
     ]
     await world.quarantine.put(world.origin, QuarantineReport(held), world.clock.now_ms())
-    named = {"change_24h", "volume_24h_usd", "open_interest_usd"}
+    named = {"volume_24h_usd", "open_interest_usd"}
     assert named <= set(world.row("SOL").stale_fields)
     assert not {"volume_24h_usd"} & set(world.row("BTC").stale_fields)
 
@@ -170,7 +172,7 @@ async def test_what_is_held_back_is_named_with_the_coin_it_belongs_to(world: Wor
 async def test_rows_are_the_same_object_until_something_changes(world: World) -> None:
     rows = world.table.rows()
     assert world.table.rows() is rows
-    await world.references.refresh()
+    await world.market.past_prices.refresh()
     assert world.table.rows() is rows
     world.clock.at_ms += SECOND_MS
     assert world.table.rows() is not rows
@@ -198,5 +200,5 @@ def test_a_row_has_the_fields_of_the_specification() -> None:
     assert " ".join(CoinRow.__struct_encode_fields__) == (
         "symbol name rank price change_1h change_24h change_7d change_30d volume_24h_usd open_interest_usd "
         "market_cap funding_apr trend_daily trend_weekly streak_days regime verdict score sentiment_stance "
-        "btc_correlation categories _stale_fields"
+        "btc_correlation categories changes_from _stale_fields"
     )

@@ -23,6 +23,7 @@ from service.market.factory import MarketData
 from service.market.historical import HistoricalService
 from service.market.models import Bar, PaymentRow, Quote, Quotes, Row
 from service.market.momentum import MOMENTUM, Momentum, MomentumService, MomentumTable
+from service.market.past_prices import PastPriceReader, PriceRecorder
 from service.market.plausibility.quarantine import QUARANTINE, QuarantineReport
 from service.market.samples import SampleStore
 from service.market.sources.coingecko import CoinGecko, GeckoCategory, GeckoCoin
@@ -33,7 +34,6 @@ from service.sentiment.service import SentimentService
 from service.storage.database import Database
 from service.table.coins import CoinTable
 from service.table.history import CoinHistory
-from service.table.references import ReferenceCloses
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import Ledger
 from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
@@ -91,12 +91,13 @@ class World(Leader):
             return known_coins(self.gecko.coins.current)
 
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in worth().items()})
+        prices = PastPriceReader(clock, database, self.coins.set_past_prices)
         self.market = MarketData(
             coins=self.coins,
             breadth=self.breadth,
             regimes=self.regimes,
             historical=HistoricalService(
-                clock, database, self.coins, SampleStore(database), past, worth, series_loading
+                clock, database, self.coins, SampleStore(database), past, worth, prices, series_loading
             ),
             categories=CategoryService(clock, self.gecko, self.coins.view, calls_wait_s),
             alerts=AlertService(AlertStore(database), cursors, self.coins, series_loading),
@@ -107,6 +108,8 @@ class World(Leader):
             store=self.store,
             past_caps=past,
             samples=SampleStore(database),
+            past_prices=prices,
+            price_recorder=PriceRecorder(clock, database, origin),
             gecko_coins=worth,
             gecko_largest=lambda: largest_coins(self.gecko.largest.current),
             gecko=cast(CoinGecko, None),
@@ -129,8 +132,7 @@ class World(Leader):
         )
         self.inputs = InputStore(database)
         self.verdict = VerdictService(clock, self.coins, self.observer, self.inputs, Ledger(database), scorecards)
-        self.references = ReferenceCloses(database)
-        self.table = CoinTable(clock, self.market, self.sentiment, self.references, cursors)
+        self.table = CoinTable(clock, self.market, self.sentiment, cursors)
         self.history = CoinHistory(clock, database, self.market, self.verdict, lambda: self.origin)
 
     async def fill(self) -> None:
@@ -157,7 +159,7 @@ class World(Leader):
         )
         await self.know(now_ms)
         await self.feel({"BTC": "euphoria", "ETH": "neutral", "SOL": "accumulation"}, now_ms)
-        await self.references.refresh()
+        await self.market.past_prices.refresh()
 
     async def quote(self, at_ms: int) -> None:
         """Let the venue show all coins at an instant."""
