@@ -24,6 +24,7 @@ _KEYS: Final = frozenset({"n", "k", "window", "limit", "count", "days", "period"
 
 _CENTS: Final = frozenset({"cent", "cents"})
 _USD: Final = frozenset({"usd", "dollars", "dollar", "bucks", "usdc", "usdt", "buck"})
+_BEFORE_YEAR: Final = frozenset({"of", "in", "for", "from", "since", "the", "during"})
 
 
 class Quantity(Struct, frozen=True):
@@ -106,7 +107,7 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
         return Chunk(name.kind, name.value, at, name.end, gap=gap)
     end, words = _phrase(tokens, inside, at)
     time = _time(tokens, inside, at, now_ms)
-    if time is not None and time[1] >= end:
+    if time is not None and time[1] >= end and not _is_amount(tokens, named, at, time[1]):
         kind = "blocked" if isinstance(time[0], UnclearTime) else "time"
         return Chunk(kind, time[0], at, time[1], gap=gap)
     now = now_at(tokens, at)
@@ -118,6 +119,15 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
         other = tokens[at].sigil == "#" or tokens[at].name[0] in _OTHER_CURRENCIES
         return Chunk("blocked" if other else "number", quantity[0], at, quantity[1], gap=gap)
     return _worded(tokens, at, end, words)
+
+
+def _is_amount(tokens: Sequence[Token], named: Mapping[int, Name], at: int, end: int) -> bool:
+    """Whether what looks like a year is an amount: "of 2000 dollars", "of 2025 worth of SOL", "price of 2000 SOL"."""
+    follows = tokens[end] if end < len(tokens) and not tokens[end].gap else None
+    if follows is None or not {token.word for token in tokens[at : end - 1]} <= _BEFORE_YEAR:
+        return False
+    counts = tokens[at].word == "of" and end in named and named[end].kind in _NAMES
+    return tokens[end - 1].word.isdigit() and (counts or follows.word in _USD | {"worth"})
 
 
 def _worded(tokens: Sequence[Token], at: int, end: int, words: tuple[Word, ...]) -> Chunk:

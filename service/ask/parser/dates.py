@@ -28,7 +28,8 @@ WEEKDAYS: Final = _numbered(
     "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,saturday sat,sunday sun", first=0
 )
 _DAY_PREPOSITIONS: Final = frozenset({"on", "at", "by", "as", "of", "in", "between"})
-_UNTIL: Final = frozenset({"to", "until", "til", "till", "through", "and"})
+UNTIL: Final = frozenset({"to", "until", "til", "till", "through"})
+_UNTIL: Final = UNTIL | {"and"}
 CLOSES: Final = frozenset({"its", "their", "close", "closing", "daily", "price"})
 """Words between "from" or "to" and a day at whose close a range begins or ends."""
 
@@ -41,7 +42,9 @@ _PLACES: Final = {
 }  # fmt: skip
 _NAMED_DAYS: Final = {"halloween": (31, 10), "christmas": (25, 12)}
 _EDGES: Final = frozenset({"start", "beginning", "end"})
-_QUARTER: Final = re.compile(r"q([1-4])")
+_PART: Final = re.compile(r"(q(?=[1-4])|h(?=[12]))([1-4])")
+_PARTS: Final = {"q": "quarter", "h": "half-year"}
+_MONTHS_OF: Final = {"q": 3, "h": 6}
 _ABBREVIATED: Final = 3
 """Letters of a short name of a month or weekday, which needs more around it than a long one."""
 
@@ -97,7 +100,7 @@ class Calendar:
         if day is not None:
             whole = self.word(at) in _EDGES and self.word(at) != "end"
             return self._from_day(day, before, since=since, whole=whole)
-        return self._month_at(at, before, since=since) or self._quarter_or_year(at, before, since=since)
+        return self._month_at(at, before, since=since) or self._part_or_year(at, before, since=since)
 
     def part(self, at: int) -> FoundTime | None:
         """A part of a month or year: "first half of November", "last week of October", "third quarter of 2026"."""
@@ -105,7 +108,7 @@ class Calendar:
         if unit == "quarter" and place > 0:
             year = at + 3 if self.word(at + 2) == "of" else at + 2
             first, end = self._year_of(3 * place - 2, year)
-            return FoundTime(_between(first, _months_later(first, 3)), end)
+            return FoundTime(between(first, _months_later(first, 3)), end)
         if self.word(at + 2) != "of" or not place or (named := self._named(at + 3)) is None:
             return None
         first, after, end = named
@@ -117,7 +120,7 @@ class Calendar:
             after = first + timedelta(7)
         else:
             return None
-        return FoundTime(_between(first, after), self._again(first, after - timedelta(1), end))
+        return FoundTime(between(first, after), self._again(first, after - timedelta(1), end))
 
     def _again(self, first: date, last: date, end: int) -> int:
         """The end of the days of a part where they are named as well: "(1st to 15th inclusive)"."""
@@ -126,7 +129,11 @@ class Calendar:
         return end + 3 + (self.word(end + 3) == "inclusive")
 
     def _named(self, at: int) -> tuple[date, date, int] | None:
-        """A month or year, its first day, the day after its last and where it ends."""
+        """A month, quarter, half or year, its first day, the day after its last and where it ends."""
+        if (part := _PART.fullmatch(self.word(at))) is not None:
+            months = _MONTHS_OF[part[1]]
+            first, end = self._year_of(months * int(part[2]) - months + 1, at + 1)
+            return first, _months_later(first, months), end
         if self.word(at) in MONTHS:
             first, end = self._year_of(MONTHS[self.word(at)], at + 1)
             return first, _months_later(first, 1), end
@@ -190,7 +197,7 @@ class Calendar:
         return _valid(self.today.year - 1, month, day, at) if found and found[0] > self.today else found
 
     def _is_year(self, at: int) -> bool:
-        return _YEAR.fullmatch(self.word(at)) is not None
+        return _YEAR.fullmatch(self.word(at)) is not None and not self._tokens[at].sigil
 
     def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool, whole: bool) -> FoundTime:
         """A day, or from it to another: "from October 5 to October 9", "since Monday", "since its close on Monday".
@@ -211,7 +218,7 @@ class Calendar:
                 words = f"{first.isoformat()} to {last[0].isoformat()}"
                 stop = last[1] + 1 if closes and self.word(last[1]) in {"close", "closing"} else last[1]
                 if whole:
-                    return FoundTime(_between(first, last[0] + timedelta(1)), stop)
+                    return FoundTime(between(first, last[0] + timedelta(1)), stop)
                 return FoundTime(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), stop)
             if self.word(at) in {"now", "today", "date"}:
                 end, since = at + 1, True
@@ -234,15 +241,33 @@ class Calendar:
         end = self.phrase(end, "whole month") or self.phrase(end, "the whole month") or end
         return span(first, _months_later(first, 1), f"{first:%B %Y}", end, since=since)
 
-    def _quarter_or_year(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
-        quarter = _QUARTER.fullmatch(self.word(at))
-        if quarter is not None:
-            first, end = self._year_of(3 * int(quarter[1]) - 2, at + 1)
-            return span(first, _months_later(first, 3), f"the quarter from {first.isoformat()}", end, since=False)
-        if not self._is_year(at) or not before & _IN_YEAR or int(self.word(at)) > self.today.year:
+    def _part_or_year(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
+        """A quarter, half, week or year by its number: "Q3", "in H1 2026", "since week 12", "in 2025"."""
+        part, led, named = _PART.fullmatch(self.word(at)), bool(before & _IN_YEAR), self._named(at)
+        if part is not None and named is not None and (part[1] == "q" or led or self._is_year(at + 1)):
+            first, after, end = named
+            words = first.isoformat() if since else f"the {_PARTS[part[1]]} from {first.isoformat()}"
+            return span(first, after, words, end, since=since)
+        if led and self.word(at) == "week" and (week := self._week(at + 1)) is not None:
+            words = week[0].isoformat() if since else f"the week from {week[0].isoformat()}"
+            return span(week[0], week[0] + timedelta(7), words, week[1], since=since)
+        if not self._is_year(at) or not led or int(self.word(at)) > self.today.year:
             return None
         first = date(int(self.word(at)), 1, 1)
         return span(first, _months_later(first, 12), self.word(at), at + 1, since=since)
+
+    def _week(self, at: int) -> tuple[date, int] | None:
+        """The first day of the ISO week whose number stands at a token, with the year that may follow, and its end."""
+        year_at = at + 1 + (self.word(at + 1) in {"of", "in"})
+        named = self._is_year(year_at)
+        year, number = int(self.word(year_at)) if named else self.today.isocalendar().year, self.small(at)
+        try:
+            first = date.fromisocalendar(year, number or 0, 1)
+            if first > self.today and not named:
+                first = date.fromisocalendar(year - 1, number or 0, 1)
+        except ValueError:
+            return None
+        return first, year_at + 1 if named else at + 1
 
     def _year_of(self, month: int, at: int) -> tuple[date, int]:
         """The first of a month in the year at a token, or the last such month that has begun."""
@@ -252,7 +277,7 @@ class Calendar:
         return (first.replace(year=first.year - 1) if first > self.today else first), at
 
 
-def _between(first: date, after: date) -> Between:
+def between(first: date, after: date) -> Between:
     """Days of which all count: a change is from the close before them."""
     return Between(
         first_ms(first), first_ms(after), f"from {first.isoformat()} until {(after - timedelta(1)).isoformat()}"

@@ -105,6 +105,7 @@ def _is_put_in(slots: Slots, amount: _Amount) -> bool:
     past = any(chunk.kind == "time" and not _is_today(chunk) for chunk in slots.chunks)
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     into = any(slots.word(at - 1) in _INTO or slots.chunks[at - 1].as_("compare") == "between" for at in coins)
+    into = into and not _is_priced(slots, min(amount.used))
     asks = any(chunk.has("ask") for chunk in slots.chunks)
     if amount.holding.unit != _USD:
         return past and now and would
@@ -214,6 +215,20 @@ def _amount(slots: Slots, at: int) -> _Amount | None:
     return _Amount(frozenset({at}), q.Holding(quantity.value, _USD)) if quantity.unit == _USD or in_position else None
 
 
+def _is_priced(slots: Slots, at: int) -> bool:
+    """Whether the price of a number is asked for, not the one that something was bought at: "price of 1000 usd"."""
+    before = at - 1
+    while slots.kind(before) == "filler" and slots.word(before) not in _ENTRIES:
+        before -= 1
+    opened = any(_opened_by(slots, place) for place in range(len(slots.chunks)))
+    return slots.as_(before, "measure") == q.Measure("price") and not slots.has(before, "holding") and not opened
+
+
+def _opened_by(slots: Slots, at: int) -> bool:
+    """Whether a chunk says that a position was opened, and on which side."""
+    return slots.has(at, "side") or (slots.has(at, "holding") and "worth" not in slots.word(at).split())
+
+
 def _goes_in(slots: Slots, at: int) -> bool:
     """Whether a plain number is money for a coin: "put 1000 in SOL", "100 each in BTC and ETH a month ago"."""
     if not any(other.has("holding") or other.has("side") or other.kind == "time" for other in slots.chunks):
@@ -246,7 +261,8 @@ def _entries(slots: Slots) -> list[int]:
         before = at - 1
         while before > 0 and slots.kind(before) == "filler" and slots.word(before) not in {"at", "from", "for"}:
             before -= 1
-        if slots.word(before).split()[-1] in _ENTRIES and slots.kind(at + 1) != "coin":
+        entered = slots.word(before).split()[-1] in _ENTRIES and not _is_priced(slots, at)
+        if entered and slots.kind(at + 1) != "coin":
             found.append(at)
     numbers = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "number"]
     said = any(words.endswith("entry") for words in slots.words)

@@ -11,10 +11,10 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.clocks import read_clock_time
-from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, FoundTime, first_ms, since_or_day, span
+from service.ask.parser.dates import CLOSES, MONTHS, UNTIL, WEEKDAYS, Calendar, FoundTime, first_ms, since_or_day, span
 from service.ask.parser.tokens import Token, number_at
 from service.ask.query import At, Between, Now, Unit, Window
-from service.clock import DAY_MS, HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, iso
 
 _UNITS: Final[Mapping[str, tuple[Unit, int]]] = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("h", 1)),
@@ -40,6 +40,7 @@ _LEADING: Final = _ROLLING | _SINCE | {"at", "between", "the", "by", "as", "this
 _MOST_LEADING: Final = 6
 _AGO: Final = frozenset({"ago", "back", "earlier", "before"})
 _NOW: Final = ("right now", "at the moment", "now", "currently", "rn", "atm", "at present")
+_PRESENT: Final = frozenset({"now", "today", "date", "present"})
 _ALL_TIME: Final = (
     "all time", "ever", "since listing", "since launch", "since inception", "on record", "in history", "of all time",
     "all recorded history", "since it was listed", "since listed", "since it got listed", "since its listing",
@@ -126,9 +127,9 @@ class _Reader:
             at += 1
         since, rolling = bool(before & _SINCE), bool(before & _ROLLING)
         at = next((end for phrase in _DAY_OF if (end := self._phrase(at, phrase)) is not None), at)
-        return (
+        found = (
             (None if since else read_clock_time(self._tokens, at, self._now_ms, self._day_at))
-            or self._calendar.part(at)
+            or self._part(at, since=since)
             or (self._between_ago(at) if before & {"between", "from"} else None)
             or self._ago(at, since=since, rolling=rolling)
             or self._to_date(at, since=since)
@@ -137,6 +138,28 @@ class _Reader:
             or self._window(at)
             or self._calendar.read(at, before, since=since)
         )
+        return self._until(found) if found is not None and since else found
+
+    def _part(self, at: int, *, since: bool) -> FoundTime | None:
+        """A part of a month or year, or the time since it began."""
+        found = self._calendar.part(at)
+        if found is None or not since or not isinstance(found.time, Between):
+            return found
+        words = f"since {iso(found.time.start_ms)[:10]}"
+        return FoundTime(structs.replace(found.time, end_ms=None, words=words), found.end)
+
+    def _until(self, found: FoundTime) -> FoundTime:
+        """A time since something with its end: "from Q2 until now", "from March to June"."""
+        time, at = found.time, found.end + 1
+        if not isinstance(time, Between) or time.end_ms is not None or self._word(found.end) not in UNTIL:
+            return found
+        if self._word(at) in _PRESENT:
+            return FoundTime(time, at + 1)
+        last = self._calendar.part(at) or self._calendar.read(at, {"in"}, since=False)
+        if last is None or not isinstance(last.time, Between) or (last.time.end_ms or 0) <= time.start_ms:
+            return found
+        words = f"from {iso(time.start_ms)[:10]} until {iso((last.time.end_ms or 0) - DAY_MS)[:10]}"
+        return FoundTime(Between(time.start_ms, last.time.end_ms, words), last.end)
 
     def _is_of_close(self, at: int) -> bool:
         """Whether a word belongs to "its daily close" or "the closing price"."""
