@@ -1,15 +1,25 @@
-"""What a query means where it is about the market, the present, days of a coin, or several categories. Pure."""
+"""What a query means where it is about the market, the present, days of a coin, or several categories. Pure.
+
+Also which market a word means: spot markets and the sessions of exchanges are not held.
+"""
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Literal
 
 from msgspec import structs
 
 from service.ask import query as q
 from service.ask.measure_table import MEASURES
+from service.ask.parser.chunks import Chunk
 from service.ask.parser.condition_tree import OPPOSITE, mapped, measure_of, tests_in
 from service.ask.parser.slots import Slots
 from service.ask.parser.windows import A_DAY
+
+CONTRACTS: Final = frozenset({"futures", "perp", "perps", "perpetual", "perpetuals"})
+EDGES: Final = frozenset({"close", "open"})
+_GIVING: Final = frozenset({"give", "tell", "show", "get", "send"})
+_BEFORE_EDGE: Final = frozenset({"the", "its", "utc", "each", "every"})
 
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime", "conviction"})
 ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
@@ -152,3 +162,53 @@ def uptrends(query: q.Query) -> list[q.Query]:
     up = q.Test(q.Measure("trend"), "eq", "UP")
     sets = (structs.replace(subject, categories=(name,), each=False) for name in subject.categories)
     return [q.Query(subject=one, where=up, operation=q.Share()) for one in sets]
+
+
+def of_other_market(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> Literal["blocked", "filler"] | None:
+    """What a word is that may say that another market is meant: `blocked` where it does.
+
+    Args:
+        chunks: The pieces of a message.
+        words: Their words.
+        at: The place of the word.
+
+    Returns:
+        `filler` for the place in "the top spot"; null for what is read as anywhere else, such as the price "spot".
+    """
+    if words[at].split()[0] == "spot" and chunks[at].has("measure"):
+        if at and (chunks[at - 1].has("super") or chunks[at - 1].kind in {"number", "ordinal"}):
+            return "filler"
+        return "blocked" if _is_of_spot(chunks, words, at) else None
+    return "blocked" if _is_of_session(chunks, words, at) else None
+
+
+def _is_of_spot(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
+    """Whether spot markets are meant, by what is measured or told apart: "spot volume", "spot vs perp price"."""
+    if any(not CONTRACTS.isdisjoint(said.split()) for said in words):
+        return True
+    for step, end in ((1, len(chunks)), (-1, -1)):
+        for to in range(at + step, end, step):
+            if chunks[max(to, to - step)].gap not in {"", "-"} or chunks[to].kind in {"and", "or"}:
+                break
+            if (named := chunks[to].as_("measure")) is not None:
+                if named.name != "price":
+                    return True
+                break
+    return False
+
+
+def _is_of_session(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
+    """Whether a word is of the hours of an exchange: "US close", or "at the close" where no time is named.
+
+    A day has a close and an open of its own, at midnight UTC.
+    """
+    if words[at] == "us":
+        follows = set(words[at + 1].split()) if at + 1 < len(chunks) else set()
+        return bool(follows & EDGES) and "interest" not in follows and words[at - 1] not in _GIVING
+    before = at - 1
+    while before > 0 and not chunks[before + 1].gap and words[before] in _BEFORE_EDGE:
+        before -= 1
+    led = before >= 0 and words[before].split()[-1] == "at" and not chunks[before + 1].gap
+    said = words[at].split()
+    is_edge = said[-1] in EDGES and "daily" not in said
+    return is_edge and (led or "at" in said) and not any(chunk.kind == "time" for chunk in chunks)

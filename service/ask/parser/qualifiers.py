@@ -14,7 +14,9 @@ from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Kind, Word
+from service.ask.parser.market import CONTRACTS, EDGES, of_other_market
 from service.ask.parser.names import CURRENCIES
+from service.ask.parser.windows import frame_of
 
 READ: Final = "read"
 """The value of a filler that a measure holds."""
@@ -34,8 +36,6 @@ _RATE: Final = re.compile(
 )
 _DAILY: Final = re.compile(r"\b(?:daily|(?:per|a) day)\b")
 _HOURLY: Final = "hourly"
-_COMPACT: Final = re.compile(r"(?:on )?(?:the )?(\d+-?(?:h|hr|d|w|wk|week|m|mo))")
-_TIME_FRAMES: Final = {"1d": "daily", "1w": "weekly", "1wk": "weekly", "1-week": "weekly"}
 
 _LEADING: Final = frozenset({"in", "on", "at", "per", "via", "through", "from", "by", "using"})
 """Words before what qualifies something."""
@@ -56,7 +56,6 @@ _DOLLARS: Final = frozenset({"dollars", "usd", "us dollars", "bucks"})
 _ASKING: Final = frozenset({"what", "which", "how", "what rate"})
 """Determiners that ask: "in which zone"."""
 
-_CONTRACTS: Final = frozenset({"futures", "perp", "perps", "perpetual", "perpetuals"})
 _GIVEN_ANYWAY: Final = frozenset({
     "percent", "percentage", "percentage points", "points", "counts", "count", "dollars", "usd", "us dollars", "usdt",
     "usdc", "bucks", "json", "csv", "markdown", "table", "format", "line", "lines", "row", "rows", "words", "numbers",
@@ -80,7 +79,10 @@ def qualified(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
         _read_own_rate(found, words, at)
         _read_rate(found, words, at)
         _read_unit(found, words, at)
-        _read_frame(found, words, at)
+        if (frame := frame_of(found, words, at)) is not None:
+            _put(found, at, *frame)
+        if (market := of_other_market(found, words, at)) is not None:
+            _put(found, at, market, None)
         if _is_currency(found, at):
             _put(found, at, "blocked", None)
     return found
@@ -197,31 +199,6 @@ def _read_unit(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
     _consume(chunks, at, unit)
 
 
-def _read_frame(chunks: list[Chunk], words: Sequence[str], at: int) -> None:
-    """A time frame written beside a trend as on charts: "BTC trend 1W"; of others than 1D and 1W none is known."""
-    written = _COMPACT.fullmatch(words[at])
-    if chunks[at].kind != "time" or written is None:
-        return
-    beside = [measure.name for step in (-1, 1) if (measure := _measure_beside(chunks, words, at, step)) is not None]
-    if beside != ["trend"]:
-        return
-    frame = _TIME_FRAMES.get(written[1])
-    _put(chunks, at, "blocked" if frame is None else "frame", frame)
-
-
-def _measure_beside(chunks: Sequence[Chunk], words: Sequence[str], at: int, step: int) -> q.Measure | None:
-    """The next measure on one side of a time frame, across the coins it is of and other time frames."""
-    to = at + step
-    while 0 <= to < len(chunks) and not chunks[max(to, to - step)].gap:
-        if (measure := _measure(chunks[to])) is not None:
-            return None if chunks[to - step].kind in {"and", "or"} else measure
-        frame = chunks[to].kind == "frame" or _COMPACT.fullmatch(words[to]) is not None
-        if not frame and chunks[to].kind not in {"coin", "and", "or"} and words[to] not in _OF:
-            return None
-        to += step
-    return None
-
-
 def heads(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk]:
     """Chunks behind "in", "per" or the like, or directly behind a time or a number; not those of "a numbered list"."""
     return [
@@ -238,7 +215,7 @@ def before_measures(chunks: Sequence[Chunk], words: Sequence[str]) -> list[Chunk
     found = []
     for at, chunk in enumerate(chunks):
         to = at + 1
-        while to < len(chunks) and words[to] in _CONTRACTS and not chunks[to].gap:
+        while to < len(chunks) and words[to] in CONTRACTS and not chunks[to].gap:
             to += 1
         if words[at] not in _DETERMINERS and _begins_measure(chunks, to):
             found.append(chunk)
@@ -331,7 +308,7 @@ def _is_unread(chunks: Sequence[Chunk], words: Sequence[str], at: int, queries: 
     if chunk.kind == "set":
         return all(_is_of_things(one) for one in queries) and bool(queries)
     if chunk.kind in {"coin", "asset"} and words[at - 1] in _VENUES:
-        return _is_venue(chunks, at) and not any(one.other for query in queries for one in query.measures)
+        return _is_venue(chunks, words, at) and not any(one.other for query in queries for one in query.measures)
     return chunk.kind == "coin" and words[at - 1] == "in" and _is_unread_unit(chunks, at, queries)
 
 
@@ -348,9 +325,9 @@ def _is_unread_unit(chunks: Sequence[Chunk], at: int, queries: Sequence[q.Query]
     return not held and named.issuperset(chunks[at].value) and not _changes(chunks[:at])
 
 
-def _is_venue(chunks: Sequence[Chunk], at: int) -> bool:
+def _is_venue(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
     """Whether a name says where something is traded whose coin is named before it: "ETH price via Coinbase"."""
-    if at + 1 < len(chunks) and _measure(chunks[at + 1]) is not None:
+    if at + 1 < len(chunks) and _measure(chunks[at + 1]) is not None and words[at + 1] not in EDGES:
         return False
     before = at - 1
     while before > 0 and not chunks[before].gap:

@@ -1,7 +1,8 @@
 """Windows of measures: the time or frame beside a measure, and a window that holds for a whole message. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import structs
 
@@ -26,6 +27,12 @@ A_DAY: Final = (q.Window(1, "d", "1 day"), q.Window(24, "h", "24 hours"))
 """Windows of one day."""
 
 _MOVES: Final = frozenset({"change", "strength"})
+_COMPACT: Final = re.compile(r"(?:on )?(?:the )?(\d+-?(?:h|hr|d|w|wk|week|m|mo))")
+_TIME_FRAMES: Final = {"1d": "daily", "1w": "weekly", "1wk": "weekly", "1-week": "weekly"}
+_OF_RETURNS: Final = frozenset({"volatility", "correlation"})
+"""Measures of daily returns, to which a short frame is no window: "weekly volatility" may be one of weekly returns."""
+
+_SHORT_FRAMES: Final = frozenset({"daily", "weekly", "hourly"})
 _ROLLS: Final = {"today": q.Window(24, "h", "24 hours"), "this week": q.Window(7, "d", "7 days")}
 _SAME: Final = {
     ("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365),
@@ -84,6 +91,44 @@ def qualify(measure: q.Measure, chunk: Chunk) -> tuple[q.Measure, bool]:
     if span is None or (measure.name == "funding" and isinstance(chunk.value, q.At)):
         return measure, False
     return structs.replace(measure, over=span, mean=measure.name == "funding"), True
+
+
+def frame_of(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> tuple[Literal["frame", "blocked"], str] | None:
+    """What a time frame is beside a measure: one of a trend, written as on charts, or one that none is known of.
+
+    Args:
+        chunks: The pieces of a message.
+        words: Their words.
+        at: The place of what may be a time frame.
+
+    Returns:
+        Its kind and name; null where it is read as any other time.
+    """
+    written = _COMPACT.fullmatch(words[at])
+    if chunks[at].kind == "frame" and words[at] in _SHORT_FRAMES:
+        following = chunks[at + 1].as_("measure") if at + 1 < len(chunks) and not chunks[at + 1].gap else None
+        return ("blocked", words[at]) if following is not None and following.name in _OF_RETURNS else None
+    if chunks[at].kind != "time" or written is None:
+        return None
+    beside = [measure.name for step in (-1, 1) if (measure := _measure_beside(chunks, words, at, step)) is not None]
+    if beside != ["trend"]:
+        return None
+    frame = _TIME_FRAMES.get(written[1])
+    return ("blocked", written[1]) if frame is None else ("frame", frame)
+
+
+def _measure_beside(chunks: Sequence[Chunk], words: Sequence[str], at: int, step: int) -> q.Measure | None:
+    """The next measure on one side of a time frame, across the coins it is of and other time frames."""
+    to = at + step
+    while 0 <= to < len(chunks) and not chunks[max(to, to - step)].gap:
+        measure: q.Measure | None = chunks[to].as_("measure")
+        if measure is not None:
+            return None if chunks[to - step].kind in {"and", "or"} else measure
+        frame = chunks[to].kind == "frame" or _COMPACT.fullmatch(words[to]) is not None
+        if not frame and chunks[to].kind not in {"coin", "and", "or"} and words[to] not in {"of", "for"}:
+            return None
+        to += step
+    return None
 
 
 def rolled(measure: q.Measure) -> q.Span | None:
