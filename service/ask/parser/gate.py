@@ -6,7 +6,7 @@ The phrases are data: `requests.toml`.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -66,7 +66,15 @@ class _Phrase(Struct, frozen=True):
     rest: tuple[Place, ...]
 
 
-def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> RequestRule | None:
+class Match(NamedTuple):
+    """A rule that a message matches, and the first and last of the chunks by which it does."""
+
+    rule: RequestRule
+    first: int
+    last: int
+
+
+def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> Match | None:
     """The heaviest rule that a message matches; null where it may be a query.
 
     Args:
@@ -75,15 +83,19 @@ def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> RequestRule | None:
     """
     named = any(chunk.kind in _NAMED for chunk in chunks)
     words = _masked(chunks, written)
-    rules = [
-        phrase.rule
+    places = [
+        at for at, (chunk, said) in enumerate(zip(chunks, written, strict=True)) for _ in _mask(chunk, said).split()
+    ]
+    places = [0, *places, len(chunks) - 1]
+    matches = [
+        Match(phrase.rule, places[at], places[end - 1])
         for at, word in enumerate(words)
         for phrase in _PHRASES.get(word, ())
         if not (named and phrase.rule.where == "nothing")
-        and _fits(phrase.rest, words, at + 1)
+        and (end := _fits(phrase.rest, words, at + 1))
         and set(words).isdisjoint(phrase.rule.unless.split())
     ]
-    return max(rules, key=lambda rule: rule.weight, default=None)
+    return max(matches, key=lambda match: match.rule.weight, default=None)
 
 
 def reason_of(rule: RequestRule) -> Reason | None:
@@ -117,15 +129,15 @@ def _number(word: str) -> str:
     return "TIMES" if word[:-1].isdigit() and word.endswith("x") else word
 
 
-def _fits(rest: tuple[Place, ...], words: Sequence[str], start: int) -> bool:
-    """Whether the words from `start` fit the places. All ways are tried at once, so none is tried twice."""
+def _fits(rest: tuple[Place, ...], words: Sequence[str], start: int) -> int | None:
+    """Where the words from `start` that fit the places end; null where none do. All ways are tried at once."""
     reached = {start}
     for place in rest:
         if place is None:
             reached = {at + more for at in reached for more in range(_GAP + 1)}
         else:
             reached = {at + 1 for at in reached if at < len(words) and words[at] in place}
-    return bool(reached)
+    return max(reached, default=None)
 
 
 def _build() -> Mapping[str, Sequence[_Phrase]]:

@@ -12,6 +12,7 @@ from service.ask.parser.windows import A_DAY, BOTH_FRAMES, TREND_FRAMES, WINDOWE
 
 _NOW: Final = frozenset({"now", "rn", "right now"})
 _TURNING: Final = tuple(q.Measure(name) for name in sorted(STATES))
+_OVER: Final = frozenset({"over", "during", "across", "within", "throughout"})
 _MAY_SPAN: Final = frozenset({"volume"})
 
 Placed = tuple[int, q.Measure]
@@ -154,9 +155,22 @@ def _each_window(slots: Slots, measures: list[q.Measure], left: Sequence[int]) -
         windowed = measures
     if not windowed:
         return list(left)
+    whole = [time for time in spans if _is_of_whole(slots, time)]
+    spans = [time for time in spans if time not in whole]
+    if len(windowed) == len(measures):
+        left = [time for time in left if time not in whole]
     measures += [structs.replace(windowed[-1], over=slots.chunks[time].value) for time in spans]
     slots.used |= set(spans)
     return [time for time in left if time not in slots.used]
+
+
+def _is_of_whole(slots: Slots, at: int) -> bool:
+    """Whether a span is no window in a list, but one of a measure that has its own: "daily change over 30 days"."""
+    before = at - 1
+    while slots.kind(before) == "filler" and not slots.chunks[before + 1].gap:
+        before -= 1
+    listed = slots.kind(before) in {"and", "or", "time", "frame"} or bool(slots.chunks[before + 1].gap)
+    return not listed and slots.word(at).split()[0] in _OVER
 
 
 def _mean_funding(measures: Sequence[q.Measure], time: q.Time) -> tuple[q.Measure, ...]:

@@ -216,7 +216,7 @@ def _superlative(asked: _Asked) -> q.Operation | None:
 def _aggregate(asked: _Asked) -> q.Operation | None:
     """The mean over coins; of the funding, price or volume of coins that are named it is that over time."""
     slots = asked.slots
-    if asked.named:
+    if asked.named or "its" in slots.words:
         averaged = [at for at in slots.measures("funding", "price", "volume") if at not in slots.used]
         said = slots.asks("mean")
         behind = [at for at in averaged if said and at > said[0]]

@@ -190,10 +190,13 @@ class Parser:
         self, chunks: Sequence[Chunk], written: Sequence[str], tokens: Sequence[Token], *, follows: bool
     ) -> Understanding | None:
         """What a message as a whole is: no query, a definition, about the service, or about an unknown name."""
-        row = gate(chunks, written)
+        match = gate(chunks, written)
+        row = match.rule if match is not None else None
         reason = reason_of(row) if row is not None else None
-        if reason:
-            return Understanding(refusal=Refusal(reason))
+        if reason and match is not None:
+            asked = structs.replace(chunks[match.first], end=chunks[match.last].end)
+            named_words = (as_written(tokens, asked),) if reason == "not-available" else ()
+            return Understanding(refusal=Refusal(reason, named_words))
         if terms := defined_terms(self._terms, chunks, written):
             return Understanding(queries=tuple(q.Query(operation=q.Explain(term), subject=_SERVICE) for term in terms))
         named = any(chunk.kind in {"coin", "asset", "category"} for chunk in chunks)

@@ -265,7 +265,8 @@ def _is_venue(span: EntitySpan, named: Sequence[EntitySpan], words: Sequence[str
     """Whether a name says where another coin is traded: "SOL on Uniswap"; of our own venue also "funding on …"."""
     if words[max(0, span.start - 1) : span.start] != ["on"]:
         return False
-    own = words[span.start] == _OWN_VENUE and len(named) > 1
+    of_set = any(word.kind in {"set", "super"} for said in words for word in LEXICON.get(said, ()))
+    own = words[span.start] == _OWN_VENUE and (len(named) > 1 or of_set)
     return own or any(one.end == span.start - 1 for one in named)
 
 

@@ -218,9 +218,17 @@ def _ratios(slots: Slots) -> None:
 
 
 def _absolute(slots: Slots) -> None:
-    """What says that a sign does not count: "the biggest absolute movers", "in either direction"."""
+    """What says that a sign does not count: "the biggest absolute movers", "in either direction".
+
+    Where no size is compared, or only rises or falls are, "absolute" may mean dollars: it stays unread.
+    """
+    supers = [value for chunk in slots.chunks if (value := chunk.as_("super")) is not None]
+    percents = any(chunk.kind == "number" and chunk.value.unit == "%" for chunk in slots.chunks)
+    signed = any(value.measure == "change" and not value.both for value in supers)
     for at, words in enumerate(slots.words):
-        if words in _ABSOLUTE:
+        if words in _ABSOLUTE and "absolute" in words and (signed or not (supers or percents)):
+            slots.put(at, "blocked")
+        elif words in _ABSOLUTE:
             slots.absolute = True
             slots.drop(at)
 

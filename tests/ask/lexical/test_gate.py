@@ -15,8 +15,8 @@ def intent(text: str) -> str | None:
     recognised = recognise(text)
     tokens = tokenise(tidy(text))
     chunks = cut(tokens, recognised.words, recognised.names, NOW_MS)
-    rule = gate(chunks, [" ".join(recognised.words[chunk.start : chunk.end]) for chunk in chunks])
-    return None if rule is None else rule.intent
+    match = gate(chunks, [" ".join(recognised.words[chunk.start : chunk.end]) for chunk in chunks])
+    return None if match is None else match.rule.intent
 
 
 @pytest.mark.parametrize(
