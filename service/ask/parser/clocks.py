@@ -10,6 +10,7 @@ from service.ask.parser.zones import FoundZone, UnclearTime, Zone, instant, shif
 from service.ask.query import At
 from service.clock import DAY_MS, HOUR_MS, iso
 
+_MIDNIGHT: Final = "midnight"
 _NOON: Final = frozenset({"noon", "midday"})
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?(am|pm)?")
 _MINUTE_MS: Final = 60_000
@@ -28,18 +29,20 @@ class _Shown(NamedTuple):
     end: int
     zone: Zone | UnclearTime | None = None
     places: range = range(0)
+    midnight: bool = False
 
     def within(self, found: FoundZone | None) -> "_Shown":
         """The same in a zone that stands behind it."""
         if found is None:
             return self
-        return _Shown(self.since_ms, found.end, found.zone, range(found.start, found.end))
+        return self._replace(end=found.end, zone=found.zone, places=range(found.start, found.end))
 
 
 def read_clock_time(tokens: Sequence[Token], at: int, now_ms: int, day_at: DayAt) -> FoundTime | None:
     """An hour of a day that begins at a token; null where none does. Without a zone it is one of UTC.
 
     A day is one of the calendar of the zone: "yesterday at 9am Tokyo time" is the day before the present day of Tokyo.
+    Midnight is the last one; that of a day that is named may be either end of it.
     """
     shown = _shown(tokens, at)
     if shown is not None:
@@ -51,11 +54,24 @@ def read_clock_time(tokens: Sequence[Token], at: int, now_ms: int, day_at: DayAt
     else:
         day_begins, day = at, day_at(at, now_ms)
         shown = None if day is None else _shown(tokens, day.end + (_word(tokens, day.end) == "at"))
+    shown_ms = now_ms + shift_ms(shown.zone, now_ms) if shown and isinstance(shown.zone, Zone) else now_ms
+    if day is None and shown is not None and shown.midnight:
+        return _found(shown_ms // DAY_MS * DAY_MS, shown)
     if day is None or shown is None or not isinstance(day.time, At):
         return None
-    if isinstance(shown.zone, Zone):
-        day = day_at(day_begins, now_ms + shift_ms(shown.zone, now_ms))
-    return None if day is None or not isinstance(day.time, At) else _found(day.time.at_ms, shown)
+    day = day_at(day_begins, shown_ms)
+    if day is None or not isinstance(day.time, At):
+        return None
+    found = _found(day.time.at_ms, shown)
+    return _either_midnight(day.time.at_ms, shown, found) if shown.midnight else found
+
+
+def _either_midnight(day_ms: int, shown: _Shown, begun: FoundTime) -> FoundTime:
+    """The midnights at which a day begins and ends, of which a question may mean either."""
+    ended = _found(day_ms + DAY_MS, shown)
+    times = [found.time for found in (begun, ended) if isinstance(found.time, At)]
+    readings = tuple(f"{iso(time.at_ms)[:10]} {iso(time.at_ms)[11:16]} UTC" for time in times)
+    return begun._replace(time=UnclearTime(_MIDNIGHT, readings))
 
 
 def _found(day_ms: int, shown: _Shown) -> FoundTime:
@@ -76,6 +92,8 @@ def _shown(tokens: Sequence[Token], at: int) -> _Shown | None:
     word = _word(tokens, at)
     if word.endswith("h") and _word(tokens, at - 1) == "at":
         word = f"{word.removesuffix('h')}:00"  # "at 14h"
+    if word == _MIDNIGHT:
+        return _Shown(0, at + 1, midnight=True).within(zone_at(tokens, at + 1))
     clock = _CLOCK.fullmatch("12pm" if word in _NOON else word)
     if clock is None or (clock[2] is None and clock[4] is None):
         return None

@@ -151,13 +151,18 @@ async def price_at(reading: DataReader, symbol: str, at_ms: int) -> float | None
         hours = await reading.history.hourly(symbol, at_ms - 2 * HOUR_MS)
         known = [bar for bar in hours if bar.open_ms + HOUR_MS <= at_ms]
         if known:
-            reading.use("history", {}, known[-1].open_ms + HOUR_MS)
+            closed_ms = known[-1].open_ms + HOUR_MS
+            reading.use("history", {}, closed_ms)
+            reading.closed_ms.setdefault(at_ms, set()).add(closed_ms)
             return known[-1].close
         if at_ms < reading.now_ms - KEPT_MS:
             raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
         return None
     bars = (await reading.daily()).bars(symbol, at_ms - LATE_MS - DAY_MS, at_ms - DAY_MS + 1)
-    return bars[-1].close if bars and at_ms - bars[-1].open_ms - DAY_MS < LATE_MS else None
+    if not bars or at_ms - bars[-1].open_ms - DAY_MS >= LATE_MS:
+        return None
+    reading.closed_ms.setdefault(at_ms, set()).add(bars[-1].open_ms + DAY_MS)
+    return bars[-1].close
 
 
 def log_returns(bars: Sequence[PastBar]) -> dict[int, float]:

@@ -99,6 +99,7 @@ class DataReader:
         stale: Fields that could not be refreshed.
         left_out: Ids of things that a total leaves out because their value is not known.
         others: Ids of the things that were read and are no coins: real-world assets and categories.
+        closed_ms: Instants of the past at which prices were asked for, to those of the closes that were read.
         as_of_ms: The oldest observation of all sources.
         counted: Whether a route that was asked counts what it found.
     """
@@ -112,6 +113,7 @@ class DataReader:
         self.stale: dict[str, None] = {}
         self.left_out: dict[str, None] = {}
         self.others: set[str] = set()
+        self.closed_ms: dict[int, set[int]] = {}
         self.as_of_ms: int | None = None
         self.counted = False
         self._caller = caller

@@ -28,7 +28,7 @@ from service.ask.query import (
     Test,
     Window,
 )
-from service.clock import iso
+from service.clock import DAY_MS, HOUR_MS, iso
 
 _SPANNED: Final = frozenset({"funding", "carry", "volume"})
 """Measures without a usual window that may be taken over one."""
@@ -85,14 +85,32 @@ class QueryContext(NamedTuple):
 
     @property
     def when(self) -> str:
-        """The time of the query as a phrase with a space before it; empty for the present."""
+        """The time of the query as a phrase with a space before it; empty for the present.
+
+        Of prices at an instant it is the time of the closes that were read before, if they are older than it.
+        """
         time = self.query.time
+        if isinstance(time, At) and not time.whole_day and (closed := self._closed(time)):
+            return closed
         measured = {measure.over for measure in self.query.measures}
         words = "" if measured == {time} else time_words(time)
         if isinstance(time, At) and not is_date(time.words):
             at = iso(time.at_ms)
             words += "" if at[:10] in words else f" ({at[:10]})" if time.whole_day else f" ({at[:10]} {at[11:16]} UTC)"
         return f" {words}" if words else ""
+
+    def _closed(self, time: At) -> str:
+        """When the closes are of that were read for an instant: ` at 02:00 UTC on … (the last full hour before …)`."""
+        read = self.reading.closed_ms
+        closed = read.get(time.at_ms) or read.get(time.at_ms // DAY_MS * DAY_MS) or {time.at_ms}
+        if closed == {time.at_ms}:
+            return ""
+        day, first_ms = iso(time.at_ms)[:10], min(closed)
+        said = " or ".join(f"{iso(at_ms)[11:16]} UTC on {iso(at_ms)[:10]}" for at_ms in sorted(closed))
+        asked = f"{iso(time.at_ms)[11:19].removesuffix(':00')} UTC" + (f" on {day}" if day not in said else "")
+        zone = time.words.partition(" (")[2].removesuffix(")")
+        what = "full hour" if time.at_ms - first_ms < HOUR_MS else "known close"
+        return f" at {said} (the last {what} before {asked}{f', {zone}' if zone else ''})"
 
     @property
     def verb(self) -> str:
