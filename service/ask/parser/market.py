@@ -18,6 +18,7 @@ from service.ask.parser.windows import A_DAY
 
 CONTRACTS: Final = frozenset({"futures", "perp", "perps", "perpetual", "perpetuals"})
 EDGES: Final = frozenset({"close", "open"})
+_OF_EDGES: Final = EDGES | {"closing", "opening", "closed", "opened"}
 _GIVING: Final = frozenset({"give", "tell", "show", "get", "send"})
 _BEFORE_EDGE: Final = frozenset({"the", "its", "utc", "each", "every"})
 
@@ -204,7 +205,7 @@ def _is_of_session(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bo
     """
     if words[at] == "us":
         follows = set(words[at + 1].split()) if at + 1 < len(chunks) else set()
-        return bool(follows & EDGES) and "interest" not in follows and words[at - 1] not in _GIVING
+        return bool(follows & _OF_EDGES) and "interest" not in follows and words[at - 1] not in _GIVING
     before = at - 1
     while before > 0 and not chunks[before + 1].gap and words[before] in _BEFORE_EDGE:
         before -= 1

@@ -3,6 +3,7 @@
 import pytest
 
 from service.ask import query as q
+from service.clock import DAY_MS
 from tests.ask.parser import reading as r
 
 
@@ -153,9 +154,32 @@ _DIVIDED: r.Rows = {
 }
 
 
+_PRICED: r.Rows = {
+    "price of 1000 usd of btc": _converted(1_000.0, "USD", "BTC"),
+    "price of 2000 dollars of sol": _converted(2_000.0, "USD", "SOL"),
+    "price of $2000 of eth": _converted(2_000.0, "USD", "ETH"),
+    "what is the price of 2025 usd worth of eth": _converted(2_025.0, "USD", "ETH"),
+    "price of 100 usdt of sol": _converted(100.0, "USD", "SOL"),
+    "price of 1k dollars in doge": _converted(1_000.0, "USD", "DOGE"),
+    "price for 2020 bucks of sol": _converted(2_020.0, "USD", "SOL"),
+    "price of 500 usd in sol yesterday": _converted(
+        500.0, "USD", "SOL", q.At(r.TODAY_MS - DAY_MS, whole_day=True, words="yesterday")
+    ),
+    "price of 2000 sol": _converted(2_000.0, "SOL", "USD"),
+    "i bought btc at a price of 95000 usd": _made("BTC", entry=95_000.0),
+    "high of btc in 2025": q.Query(
+        subject=r.coins("BTC"),
+        measures=(q.Measure("high"),),
+        time=r.between("2025-01-01", "2026-01-01", "2025"),
+        operation=q.Extreme("max"),
+    ),
+}
+"""Amounts whose price is asked for, which are no entries and no years."""
+
+
 @pytest.mark.parametrize(
     ("question", "queries"),
-    r.table({**_CONVERTED, **_WORTH, **_MADE, **_FOLLOWED, **_TOGETHER, **_COUNTED, **_HELD, **_DIVIDED}),
+    r.table({**_PRICED, **_CONVERTED, **_WORTH, **_MADE, **_FOLLOWED, **_TOGETHER, **_COUNTED, **_HELD, **_DIVIDED}),
 )
 def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)
@@ -165,6 +189,8 @@ def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, 
     "question",
     [
         "convert 100 usd",
+        "price of 2000 worth of eth",
+        "price of 1000 euros of btc",
         "i have 1000 usd",
         "my portfolio",
         "profit?",

@@ -3,6 +3,7 @@
 import pytest
 
 from service.ask import query as q
+from service.ask.understanding import Refusal
 from service.clock import DAY_MS
 from tests.ask.parser import reading as r
 
@@ -137,7 +138,45 @@ def test_a_time_frame_beside_a_trend_is_the_one_of_the_chart(question: str, quer
         ("quarterly futures price of btc", "quarterly"),
         ("dated perp price of eth", "dated"),
         ("inverse price of sol", "inverse"),
+        # Sessions of exchanges
         ("btc NY close yesterday", "NY"),
+        ("btc price at US close yesterday", "US"),
+        ("US closing price of btc", "US"),
+        ("price of sol at the us open", "us"),
+        ("btc price at London close", "London"),
+        ("btc price at Asia open yesterday", "Asia"),
+        ("btc price at the close", "close"),
+        ("btc price at the open", "price at the open"),
+        ("eth price at close", "close"),
+        ("eth price at the UTC close", "close"),
+        ("price of eth at market open", "market"),
+        ("btc price at nasdaq open yesterday", "nasdaq"),
+        # Spot markets
+        ("spot volume of btc", "spot"),
+        ("spot funding of btc", "spot"),
+        ("spot vs perp price of btc", "spot"),
+        ("difference between spot and perp price of btc", "spot"),
+        ("spot btc change 7d", "spot"),
+        ("top 5 coins by spot volume", "spot"),
+        ("open interest of spot btc", "spot"),
+        ("volume of btc in the spot market", "spot"),
+        ("price and spot volume of eth", "spot"),
+        # Sizes, averages and frames
+        ("change of btc in absolute terms", "in absolute terms"),
+        ("btc absolute change over 30 days", "absolute"),
+        ("top gainers in absolute terms", "in absolute terms"),
+        ("funding of btc in absolute terms", "in absolute terms"),
+        ("btc vs eth absolute change 7d", "absolute"),
+        ("absolute dollar change of btc over 7 days", "dollar"),
+        ("daily change of btc averaged over 30 days", "averaged"),
+        ("average daily change of btc over 30 days", "average"),
+        ("btc's daily moves averaged over a month", "averaged"),
+        ("daily change of btc over 30 days", "over 30 days"),
+        ("hourly change of sol over a day", "over a day"),
+        ("btc volatility averaged over 90 days", "averaged"),
+        ("weekly volatility of eth", "weekly"),
+        ("daily volatility of btc", "daily"),
+        ("weekly correlation of eth with btc", "weekly"),
         ("eth Frankfurt open today", "Frankfurt"),
     ],
 )
@@ -185,4 +224,53 @@ def test_a_refusal_says_what_was_read_of_the_question_where_that_is_certain(ques
     ),
 )
 def test_what_every_answer_has_qualifies_nothing(question: str, queries: tuple[q.Query, ...]) -> None:
+    r.assert_reads(question, queries)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("btc price at the market close yesterday", "the market close"),
+        ("btc price at the close of Wall Street", "Wall Street"),
+        ("btc low during US hours", "US hours"),
+        ("btc price at the close of the US session", "US session"),
+        ("eth change during us trading hours", "us trading hours"),
+        ("btc price after hours", "after hours"),
+        ("sol price at the opening bell", "opening bell"),
+    ],
+)
+def test_hours_of_an_exchange_are_not_held(question: str, words: str) -> None:
+    assert r.read(question).refusal == Refusal("not-available", (words,))
+
+
+@pytest.mark.parametrize(
+    ("question", "queries"),
+    r.table(
+        {
+            "btc close yesterday": r.value("BTC", "price", time=_YESTERDAY),
+            "btc price at the close yesterday": r.value("BTC", "price", time=_YESTERDAY),
+            "btc close on 12 March": r.value("BTC", "price", time=r.day("2026-03-12")),
+            "btc daily close": r.value("BTC", "price"),
+            "price of btc at the daily close": r.value("BTC", "price"),
+            "give us open interest of btc": r.value("BTC", "open_interest"),
+            "market open interest of btc": r.value("BTC", "open_interest"),
+            "spot price of btc": r.value("BTC", "price"),
+            "btc spot": r.value("BTC", "price"),
+            "btc spot and funding": r.value("BTC", "price", "funding"),
+            "spot me the funding of sol": r.value("SOL", "funding"),
+            "which coin has the top spot by volume": r.rank("volume", 1),
+            "btc daily change, 7d change and funding": r.value("BTC", r.change(r.DAY), r.change(r.WEEK), "funding"),
+            "btc move in magnitude over 7 days": r.value("BTC", q.Measure("change", r.WEEK, absolute=True)),
+            "coins with the largest absolute funding": r.rank(q.Measure("funding", absolute=True), 5),
+            "price of eth averaged over 30 days": r.value("ETH", q.Measure("price", mean=True), time=r.MONTH),
+            "funding of btc averaged over 7 days": r.value("BTC", q.Measure("funding", r.WEEK, mean=True), time=r.WEEK),
+            "monthly volatility of btc": r.value("BTC", q.Measure("volatility", r.MONTH)),
+            "top 5 gainers on Hyperliquid": r.rank(r.change(), 5),
+            "top 3 losers on hyperliquid over 7 days": r.rank(r.change(r.WEEK), 3, "least"),
+            "bullish coins on Hyperliquid": r.listed(r.BULLISH),
+            "funding on Hyperliquid": r.value("HYPE", "funding"),
+        }
+    ),
+)
+def test_words_that_qualify_one_measure_are_read_beside_others(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)

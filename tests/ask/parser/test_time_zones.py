@@ -87,8 +87,27 @@ def test_a_day_is_one_of_the_calendar_of_the_zone(question: str, minute: str) ->
 
 
 @pytest.mark.parametrize(
+    ("question", "minute"),
+    [
+        ("btc price at midnight UTC+3", "2026-11-22 21:00"),
+        ("btc price at midnight", "2026-11-23 00:00"),
+        ("price of eth at midnight UTC", "2026-11-23 00:00"),
+        ("sol price at midnight Tokyo time", "2026-11-22 15:00"),
+        ("btc price at midnight EST", "2026-11-23 05:00"),
+        ("eth price at midnight in New York", "2026-11-23 05:00"),
+        ("btc price at midnight UTC-12", "2026-11-22 12:00"),
+        ("price of xrp at midnight UTC +5:30", "2026-11-22 18:30"),
+    ],
+)
+def test_midnight_is_the_last_one_of_the_zone(question: str, minute: str) -> None:
+    assert _price_at(question) == minute
+
+
+@pytest.mark.parametrize(
     ("question", "word", "readings"),
     [
+        ("btc price at midnight yesterday", "midnight", ("2026-11-22 00:00 UTC", "2026-11-23 00:00 UTC")),
+        ("eth price on 12 March at midnight UTC+3", "midnight", ("2026-03-11 21:00 UTC", "2026-03-12 21:00 UTC")),
         ("btc price at 9:00 CST yesterday", "CST", ("UTC-6 (US Central)", "UTC+8 (China)")),
         ("price of sol yesterday at 9am IST", "IST", ("UTC+5:30 (India)", "UTC+2 (Israel)")),
         ("price of eth yesterday at 14:30 bst", "BST", ("UTC+1 (British Summer)", "UTC+6 (Bangladesh)")),

@@ -283,6 +283,8 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
         "change of SOL over the last 17",
         "change of SOL 3 hours ago",
         "price of SOL at 25:00 yesterday",
+        "change of SOL since week 54",
+        "change of SOL on H1",
         "price of SOL at 14:00",
         "change of SOL since 14:00 yesterday",
         "change of SOL over the last 7 days at 14:00",
@@ -309,3 +311,45 @@ def test_windows_in_a_row_are_one_measure_each() -> None:
 def test_the_span_since_an_hour_of_a_day_begins_at_that_hour() -> None:
     then = q.At(at_ms=1_790_000_000_000, whole_day=False, words="8:00 on 2026-09-21")
     assert span_since(then) == q.Between(1_790_000_000_000, None, "since 8:00 on 2026-09-21")
+
+
+@pytest.mark.parametrize(
+    ("since", "first"),
+    [
+        ("since Q2 2026", "2026-04-01"),
+        ("since Q3", "2026-07-01"),
+        ("since Q4", "2026-10-01"),
+        ("from Q2 until now", "2026-04-01"),
+        ("from Q1 to date", "2026-01-01"),
+        ("since the second quarter of 2026", "2026-04-01"),
+        ("since the start of Q3", "2026-07-01"),
+        ("starting Q3", "2026-07-01"),
+        ("since H1", "2026-01-01"),
+        ("since H2 2025", "2025-07-01"),
+        ("since week 12", "2026-03-16"),
+        ("since week 50", "2025-12-08"),
+        ("from week 3 of 2025 to today", "2025-01-13"),
+        ("since the first half of 2026", "2026-01-01"),
+    ],
+)
+def test_a_time_since_a_part_of_a_year_lasts_from_its_first_day_until_now(since: str, first: str) -> None:
+    r.assert_reads(f"btc change {since}", [r.value("BTC", r.change(r.between(first, None, f"since {first}")))])
+
+
+@pytest.mark.parametrize(
+    ("time", "first", "after", "words"),
+    [
+        ("in Q2", "2026-04-01", "2026-07-01", "the quarter from 2026-04-01"),
+        ("in H1 2026", "2026-01-01", "2026-07-01", "the half-year from 2026-01-01"),
+        ("in week 12", "2026-03-16", "2026-03-23", "the week from 2026-03-16"),
+        ("in week 1 of 2026", "2025-12-29", "2026-01-05", "the week from 2025-12-29"),
+        ("from Q1 to Q2", "2026-01-01", "2026-07-01", "from 2026-01-01 until 2026-06-30"),
+        ("from March to June", "2026-03-01", "2026-07-01", "from 2026-03-01 until 2026-06-30"),
+        ("from 2024 to 2025", "2024-01-01", "2026-01-01", "from 2024-01-01 until 2025-12-31"),
+        ("from March until now", "2026-03-01", None, "since March 2026"),
+        ("since 2025 until now", "2025-01-01", None, "since 2025"),
+        ("since 2025", "2025-01-01", None, "since 2025"),
+    ],
+)
+def test_a_span_of_calendar_parts_has_both_of_its_ends(time: str, first: str, after: str | None, words: str) -> None:
+    r.assert_reads(f"btc change {time}", [r.value("BTC", r.change(r.between(first, after, words)))])
