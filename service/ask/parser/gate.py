@@ -66,7 +66,7 @@ class _Phrase(Struct, frozen=True):
     rest: tuple[Place, ...]
 
 
-class Match(NamedTuple):
+class RequestMatch(NamedTuple):
     """A rule that a message matches, and the first and last of the chunks by which it does."""
 
     rule: RequestRule
@@ -74,7 +74,7 @@ class Match(NamedTuple):
     last: int
 
 
-def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> Match | None:
+def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> RequestMatch | None:
     """The heaviest rule that a message matches; null where it may be a query.
 
     Args:
@@ -88,7 +88,7 @@ def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> Match | None:
     ]
     places = [0, *places, len(chunks) - 1]
     matches = [
-        Match(phrase.rule, places[at], places[end - 1])
+        RequestMatch(phrase.rule, places[at], places[end - 1])
         for at, word in enumerate(words)
         for phrase in _PHRASES.get(word, ())
         if not (named and phrase.rule.where == "nothing")

@@ -184,7 +184,7 @@ def of_other_market(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> L
 
 
 def _is_of_spot(chunks: Sequence[Chunk], words: Sequence[str], at: int) -> bool:
-    """Whether spot markets are meant, by what is measured or told apart: "spot volume", "spot vs perp price"."""
+    """Whether spot markets are meant, by what is measured or compared: "spot volume", "spot vs perp price"."""
     if any(not CONTRACTS.isdisjoint(said.split()) for said in words):
         return True
     for step, end in ((1, len(chunks)), (-1, -1)):

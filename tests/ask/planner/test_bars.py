@@ -8,7 +8,7 @@ from service.ask.planner.bars import change_of, changes, correlation, days_of, i
 from service.ask.query import At, Between, Window
 from service.clock import DAY_MS, HOUR_MS
 from service.formats import usd_amount
-from service.table.daily import PastBar
+from service.table.daily import DailyHistory, PastBar
 from tests.ask.planner.asked import PRICE, coins, of
 from tests.ask.planner.world import World
 
@@ -83,6 +83,18 @@ async def test_an_answer_names_the_last_hour_that_is_stored_where_the_later_one_
     asked = At(_ms("2025-07-24 14:00"), whole_day=False, words="at 14:00 UTC on 2025-07-24 (16:00 CEST)")
     said = await world.say(of(coins("BTC"), PRICE, time=asked))
     assert "at 13:00 UTC on 2025-07-24 (the last known close before 14:00 UTC, 16:00 CEST) was" in said
+
+
+async def test_an_answer_names_the_midnight_of_the_last_day_that_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    bars, missing_ms = DailyHistory.bars, _ms("2025-07-23")
+
+    def with_gap(days: DailyHistory, *span: int | str) -> list[PastBar]:
+        return [bar for bar in bars(days, *span) if bar.open_ms != missing_ms]  # type: ignore[arg-type]
+
+    monkeypatch.setattr(DailyHistory, "bars", with_gap)
+    asked = At(_ms("2025-07-24"), whole_day=False, words="at 00:00 UTC on 2025-07-24")
+    said = await World().say(of(coins("BTC"), PRICE, time=asked))
+    assert "at 00:00 UTC on 2025-07-23 (the last known close before 00:00 UTC on 2025-07-24) was" in said
 
 
 def _ms(time: str) -> int:
