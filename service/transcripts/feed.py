@@ -36,11 +36,14 @@ _UNIQUE: Final = 16
 _LONGEST_WORDS: Final = 10_000
 _TRANSCRIPT: Final = "podcast:transcript"
 _VIDEO: Final = "yt:videoId"
-_ELEMENTS: Final = frozenset({"title", "link", "guid", "pubDate", "enclosure", "published", _TRANSCRIPT, _VIDEO})
+_ELEMENTS: Final = frozenset(
+    {"title", "link", "guid", "pubDate", "dc:date", "enclosure", "published", _TRANSCRIPT, _VIDEO}
+)
 _NAMESPACES: Final = {
     "https://podcastindex.org/namespace/1.0": "podcast",
     "https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": "podcast",
     "http://www.youtube.com/xml/schemas/2015": "yt",
+    "http://purl.org/dc/elements/1.1/": "dc",
 }
 _VIDEO_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
@@ -102,7 +105,7 @@ def read_feed(body: bytes, source: str, language: str | None = None) -> FeedCont
         return FeedContents(videos, feed.lost)
     listed = feed.entries
     if len(listed) > MOST_ITEMS:
-        listed = nlargest(MOST_ITEMS, listed, key=lambda entry: parse_feed_date(entry.text("pubDate")) or 0)
+        listed = nlargest(MOST_ITEMS, listed, key=lambda entry: parse_feed_date(entry.text("pubDate", "dc:date")) or 0)
     episodes = (_episode(entry, source, language) for entry in listed)
     return FeedContents([episode for episode in episodes if episode.links], feed.lost)
 
@@ -113,11 +116,11 @@ def _episode(item: FeedEntry, source: str, language: str | None) -> FeedItem:
     page = _said(item, "link")
     title = plain(_said(item, "title"))[:LONGEST_TITLE].strip()
     return FeedItem(
-        key=_identify(_said(item, "guid") or heard or page or title, source),
+        key=_identify(_said(item, "guid") or item.about or heard or page or title, source),
         enclosure=_file(heard) if heard else None,
         title=title,
         url=next((link for link in (page, heard) if _is_link(link)), None),
-        published_ms=parse_feed_date(_said(item, "pubDate")),
+        published_ms=parse_feed_date(_said(item, "pubDate", "dc:date")),
         links=tuple(_links(item, language)),
     )
 
@@ -179,5 +182,5 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
 
 
-def _said(item: FeedEntry, name: str) -> str:
-    return item.text(name)[:_LONGEST_WORDS]
+def _said(item: FeedEntry, *names: str) -> str:
+    return item.text(*names)[:_LONGEST_WORDS]

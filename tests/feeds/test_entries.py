@@ -74,6 +74,18 @@ def test_a_blemish_outside_of_a_title_costs_nothing(body: bytes) -> None:
         ("a&#0;&#8;&#xD800;b", "a\ufffd\ufffdb"),
         ("<![CDATA[a <b> &nbsp; ]] c]]>", "a <b> &nbsp; ]] c"),
         ("<![CDATA[a]]> and <![CDATA[b]]>", "a and b"),
+        ("<![CDATA[a <![CDATA[ b]]>", "a <![CDATA[ b"),
+        ("<![CDATA[<![CDATA[a]]> b", "<![CDATA[a b"),
+        ("<![CDATA[a <!-- b]]>", "a <!-- b"),
+        ("<![CDATA[<item>a</item> <item>b</item>]]>", "<item>a</item> <item>b</item>"),
+        ("<![CDATA[a </item> b]]>", "a </item> b"),
+        ("<!-- <![CDATA[ -->a", "a"),
+        ('<b title="x > y">a</b>', "a"),
+        ("<b title='x > y' id=\"a>b\">a</b>", "a"),
+        ('<b title = ">">a</b>', "a"),
+        ('<b title="5>a</b>', "a"),
+        ("<b it's>a</b> don't", "a don't"),
+        ('<b title="5>a "quoted</b>', 'a "quoted'),
         ("a ]]> b", "a ]]> b"),
         ('<b class="x" class="y">a</b>', "a"),
         ("x" * 30_000, "x" * 20_000),
@@ -182,12 +194,34 @@ def test_any_bytes_in_a_title_leave_the_other_items(raw: bytes) -> None:
 
 @pytest.mark.parametrize(
     "raw",
-    ['<a "', "<link " + "a" * 50_000, "<![CDATA[", "<!--", "&#1", "<a", "<!--<![CDATA[", '<link a="', "<title>", "]]"],
+    [
+        *(
+            '<a "',
+            "<link " + "a" * 50_000,
+            "<![CDATA[",
+            "<!--",
+            "&#1",
+            "<a",
+            "<!--<![CDATA[",
+            '<link a="',
+            "<title>",
+            "]]",
+        ),
+        *(
+            "<item><!--",
+            "</item><item><!--",
+            "<!--</item><item><![CDATA[",
+            "<item><a><![CDATA[</a>",
+            "=\"='",
+            "<a ='=\"",
+        ),
+    ],
 )
 def test_what_is_made_to_hurt_is_read_in_linear_time(raw: str) -> None:
-    body = f"<rss><channel><item><title>{raw * (1_000_000 // len(raw))}".encode()
-    with pytest.raises(FeedError):
-        read_entries(body, WANTED, len(body))
+    for end in ("", "-->", "]]>"):
+        body = f"<rss><channel><item><title>{raw * (1_000_000 // len(raw))}{end}".encode()
+        with suppress(FeedError):
+            read_entries(body, WANTED, len(body))
 
 
 @pytest.mark.parametrize("declared", ["utf-16", "utf-16-le", "UTF-32", "unicode_escape", "raw_unicode_escape", "utf-7"])
@@ -216,3 +250,134 @@ def test_a_prefix_that_an_item_declares_holds_in_that_item_alone(declares: str) 
         f"<item>{transcript}</item></channel></rss>"
     )
     assert ["podcast:transcript" in entry.elements for entry in read(body.encode()).entries] == [False, True]
+
+
+def items(*texts: str) -> str:
+    return "".join(f"<item>{text}</item>" for text in texts)
+
+
+def news(*parts: str, head: str = "") -> bytes:
+    return f"{HEAD}<rss><channel><title>News</title>{head}{''.join(parts)}</channel></rss>".encode()
+
+
+A, B, C = "<title>A</title>", "<title>B</title>", "<title>C</title>"
+CDATA = "<title><![CDATA[B]]></title>"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "lost"),
+    [
+        (news(items(f"{A}<!-- x", B, f"{C}-->")), ["B", "C"], 1),
+        (news(items(f"{A}<!-- x", f"{B}<!-- fine -->", C)), ["B", "C"], 1),
+        (news(items(f"{A}<!-- x", B, C)), ["B", "C"], 1),
+        (news(items(A, B, f"{C}<!-- x")), ["A", "B"], 1),
+        (news(items(A, B, f"{C}<!-- x"), "-->"), ["A", "B"], 1),
+        (news(items(f"{A}<!-- <title>Z</title>", B), "<!-- y -->", items(C)), ["B", "C"], 1),
+        (news(items("<title><![CDATA[A</title>", CDATA, C)), ["A", "B", "C"], 0),
+        (news(items("<title><![CDATA[A</title>", B, f"{C}]]>")), ["A", "B", "C"], 0),
+        (news(items(f"{A}<description><![CDATA[cut</description>", CDATA, C)), ["A", "B", "C"], 0),
+        (news(items(f"<description><![CDATA[cut</description>{A}<x><![CDATA[y]]></x>", B)), ["A", "B"], 0),
+        (news(items(B, "<title><![CDATA[A</title>")), ["B", "A"], 0),
+        (news("<!-- advert", items(A, B), "<!-- fine -->", items(C)), ["A", "B", "C"], 0),
+        (news("<!-- advert", items(A, f"{B}-->", C)), ["A", "B", "C"], 0),
+        (news("<!--", items(A, B), "-->", items(C)), ["C"], 0),
+        (news("<!-- one <item> for each -->", items(A)), ["A"], 0),
+        (news(items(A, B), head="<description><![CDATA[cut</description>"), ["A", "B"], 0),
+        (news(items(CDATA, A), head="<description><![CDATA[cut</description>"), ["B", "A"], 0),
+        (news(items(A), head="<description><![CDATA[Use <item> here]]></description>"), ["A"], 0),
+    ],
+)
+def test_a_comment_or_cdata_section_that_does_not_end_costs_at_most_its_item(
+    body: bytes, expected: list[str], lost: int
+) -> None:
+    found = read(body)
+    assert (titles(found), found.lost) == (expected, lost)
+
+
+@pytest.mark.parametrize("stray", ["</rss>", "</channel>", "</channel></rss>", "</feed>", "</a:feed>", "</rss></rss>"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_items_behind_a_stray_end_tag_are_read(stray: str, *, inside: bool) -> None:
+    parts = items(A, f"{B}{stray}", C) if inside else items(A) + stray + items(B, C)
+    found = read(news(parts))
+    assert (titles(found), found.lost) == (["A", "B", "C"], 0)
+
+
+def test_items_behind_a_stray_end_of_an_atom_feed_are_read_and_what_is_cut_short_is_counted() -> None:
+    found = read(f"<feed><entry>{A}</entry></feed><entry>{B}</entry><entry>{C}".encode())
+    assert (titles(found), found.lost) == (["A", "B"], 1)
+
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ATOM = "http://www.w3.org/2005/Atom"
+RSS_1 = "http://purl.org/rss/1.0/"
+
+
+@pytest.mark.parametrize(
+    ("body", "root", "about"),
+    [
+        (
+            (
+                f'<rdf:RDF xmlns:rdf="{RDF}" xmlns="{RSS_1}"><channel rdf:about="c"><title>News</title><items><rdf:Seq>'
+                f'<rdf:li rdf:resource="u:1"/></rdf:Seq></items></channel><image>{C}</image>'
+                f'<item rdf:about="u:1">{A}</item><item rdf:about="u:2">{B}</item></rdf:RDF>'
+            ),
+            "rss",
+            ["u:1", "u:2"],
+        ),
+        (
+            (
+                f'<rdf:RDF xmlns:rdf="{RDF}" xmlns:rss="{RSS_1}"><rss:channel/><rss:item rdf:about=" u:1 ">'
+                "<rss:title>A</rss:title></rss:item><rss:item><rss:title>B</rss:title><title>C</title></rss:item></rdf:RDF>"
+            ),
+            "rss",
+            ["u:1", ""],
+        ),
+        (
+            (
+                f'<RDF xmlns="{RDF}" xmlns:r="http://my.netscape.com/rdf/simple/0.9/"><r:channel/>'
+                "<r:item><r:title>A</r:title></r:item><r:item><r:title>B</r:title></r:item></RDF>"
+            ),
+            "rss",
+            ["", ""],
+        ),
+        (
+            (
+                f'<atom:feed xmlns:atom="{ATOM}"><atom:title>News</atom:title><atom:entry><atom:title>A</atom:title>'
+                "</atom:entry></atom:feed><atom:entry><atom:title>B</atom:title></atom:entry>"
+            ),
+            "feed",
+            ["", ""],
+        ),
+        (
+            (
+                f"<a:feed xmlns:a='{ATOM}'><a:entry><a:title><![CDATA[A</a:title><a:link/></a:entry>"
+                "<a:entry><a:title><![CDATA[B]]></a:title></a:entry></a:feed>"
+            ),
+            "feed",
+            ["", ""],
+        ),
+        (
+            (f"<feed xmlns='{ATOM}'><entry><title>A</title></entry><entry><x:title>C</x:title>{B}</entry></feed>"),
+            "feed",
+            ["", ""],
+        ),
+        (
+            (
+                f'<rss xmlns:atom="{ATOM}"><channel><item><atom:title>C</atom:title>{A}</item><item>{B}</item>'
+                "</channel></rss>"
+            ),
+            "rss",
+            ["", ""],
+        ),
+    ],
+)
+def test_rss_1_and_a_feed_with_a_prefix_are_read(body: str, root: str, about: list[str]) -> None:
+    found = read(body.encode())
+    assert (found.root, titles(found), found.lost) == (root, ["A", "B"], 0)
+    assert [entry.about for entry in found.entries] == about
+
+
+def test_a_closing_angle_in_a_quoted_attribute_is_part_of_its_value() -> None:
+    body = news(items(f'{A}<podcast:transcript url="u?a>b" title=\'c > "d\' type="text/vtt"/>{B}'))
+    found = read(body).entries[0].elements["podcast:transcript"]
+    assert [element.attributes for element in found] == [{"url": "u?a>b", "title": 'c > "d', "type": "text/vtt"}]

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from email.utils import formatdate
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -192,3 +193,15 @@ def test_what_is_made_to_hurt_is_read_in_linear_time() -> None:
     with suppress(FeedError):
         read("<a>" * (many // 4) + "</a>" * (many // 4))
     assert len(read(item(date="1" * many, link="https://" + "a" * many, guid="b" * many))) == 1
+
+
+def test_a_story_of_rss_1_has_its_date_and_identifier() -> None:
+    body = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" '
+        'xmlns:d="http://purl.org/dc/elements/1.1/"><channel rdf:about="https://a.example/"><title>News</title>'
+        '</channel><item rdf:about="urn:story:number-1"><title>Bitcoin</title><link>https://a.example/1</link>'
+        "<d:date>2025-07-25T23:33:00+02:00</d:date></item></rdf:RDF>"
+    )
+    (story,) = RssDecoder("coindesk").decode(body.encode()).stories
+    assert (story.title, story.url, story.published_ms) == ("Bitcoin", "https://a.example/1", 1_753_479_180_000)
+    assert story.id == sha256(b"urn:story:number-1").hexdigest()[:24]

@@ -1,6 +1,7 @@
 """RSS 2.0, as CoinDesk and Cointelegraph publish it.
 
-Source: RSS 2.0 specification (Winer 2003): `item` of `title`, `link`, `guid`, `pubDate` (RFC 822).
+Sources: RSS 2.0 (Winer 2003): `item` of `title`, `link`, `guid`, `pubDate` (RFC 822). RSS 1.0 (2000): `rdf:about` for
+`guid`, `dc:date` (ISO 8601) for `pubDate`.
 
 CoinDesk answers the form of its path with a final slash with 308 and the form without (reported in 2026). The form
 without is asked for; should that move again, redirects on the publisher's own site are followed (`open_session`).
@@ -31,7 +32,8 @@ _WEIGHT: Final = 1
 _MARKED_UP: Final = 2_000
 """Characters of a title that are read before its markup goes: what is longer was made to hurt."""
 
-_ELEMENTS: Final = frozenset({"title", "link", "guid", "pubDate"})
+_ELEMENTS: Final = frozenset({"title", "link", "guid", "pubDate", "dc:date"})
+_NAMESPACES: Final = {"http://purl.org/dc/elements/1.1/": "dc"}
 _UNIQUE: Final = 16
 _TAG: Final = re.compile(r"<!--.*?-->|</?[A-Za-z!?][^<>]*>", re.DOTALL)
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -82,7 +84,7 @@ class RssDecoder:
             FeedError: If it is not RSS, defines entities, has more markup than any feed, or has items of which
                 none can be read.
         """
-        feed = read_entries(body, _ELEMENTS, MOST_MARKUP)
+        feed = read_entries(body, _ELEMENTS, MOST_MARKUP, _NAMESPACES)
         if feed.root == "feed":
             raise FeedError("not RSS")
         read = [self._story(entry) for entry in feed.entries[:MOST_ITEMS]]
@@ -98,8 +100,8 @@ class RssDecoder:
             return None
         link = entry.text("link")
         url = link if len(link) <= LONGEST_URL and _LINK.match(link) else ""
-        published_ms = parse_feed_date(entry.text("pubDate"))
-        return Story(self._identify(entry.text("guid") or url or title), title, url, published_ms)
+        published_ms = parse_feed_date(entry.text("pubDate", "dc:date"))
+        return Story(self._identify(entry.text("guid") or entry.about or url or title), title, url, published_ms)
 
     def _identify(self, guid: str) -> str:
         """A short id: of the guid alone where that is long enough to be the same in another feed on purpose."""
