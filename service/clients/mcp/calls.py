@@ -120,10 +120,16 @@ def _sorted(tool: McpTool, arguments: Arguments) -> tuple[Arguments, str]:
     unknown = [name for name in arguments if name not in takes]
     if not unknown:
         return given, ""
-    named = [clean(name[:_SHOWN]) for name in unknown[:_NAMED]]
+    named = [_named(name) for name in unknown[:_NAMED]]
     if len(unknown) > _NAMED:
         named.append(f"{len(unknown) - _NAMED} more")
     return given, f"Ignored arguments that {tool.name} does not take: {', '.join(named)}."
+
+
+def _named(argument: str) -> str:
+    """The name of an argument on one line; in quotation marks where it is no plain word."""
+    shown = clean(" ".join(argument[:_SHOWN].split()))
+    return shown if shown.isidentifier() else repr(shown)
 
 
 def _is_empty(value: object) -> bool:

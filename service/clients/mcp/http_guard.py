@@ -1,6 +1,7 @@
 """What stands before the tool server over HTTP: Host, credentials, limits of a body, sessions, and Accept."""
 
 import json
+import re
 from collections.abc import Callable, Coroutine, Iterable
 from http import HTTPStatus
 from typing import Any, Final, Literal, NamedTuple
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.clients.mcp.elicitation import WHOLE_ANSWER
 from service.clients.mcp.gateway import TokenStatus, bearer, digest
+from service.clients.mcp.messages import error_of, judge
 from service.clients.mcp.sessions import SESSION_IDLE_S, SESSIONS_PER_HOLDER, Holder, Sessions, ToolSession
 from service.clock import Clock
 
@@ -30,6 +32,9 @@ _SESSION: Final = b"mcp-session-id"
 _VERSION: Final = b"mcp-protocol-version"
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
+_LOW_QUALITY: Final = re.compile(r"q=(0(?:\.\d*)?|\.\d+)\Z", re.ASCII)
+"""Below one; what is no number counts as one."""
+
 _LISTEN: Final = "subscriptions/listen"
 """The request whose answer is a stream without an end."""
 
@@ -141,7 +146,10 @@ class HttpGuard:
             return given.pop() if given else await receive()
 
         form = _form(scope, fields, body)
-        if form is None:
+        wrong = judge(body) if scope["method"] == "POST" else None
+        if wrong is not None:
+            await _refuse_with(send, HTTPStatus.BAD_REQUEST, wrong)
+        elif form is None:
             message = f"Accept takes neither {_JSON} nor {_EVENTS} as this request needs it. Send both in Accept."
             await _refuse(send, HTTPStatus.NOT_ACCEPTABLE, message)
         else:
@@ -241,7 +249,11 @@ async def _read(receive: Receive) -> bytes | None:
 
 async def _refuse(send: Send, status: HTTPStatus, message: str, *more: tuple[bytes, bytes]) -> None:
     """Answer with a JSON-RPC error, and close: what is left of the request is not read."""
-    body = _error(types.INVALID_REQUEST, message)
+    await _refuse_with(send, status, error_of(types.INVALID_REQUEST, message), *more)
+
+
+async def _refuse_with(send: Send, status: HTTPStatus, error: types.JSONRPCError, *more: tuple[bytes, bytes]) -> None:
+    body = _encoded(error)
     headers = [*_of_json(body), (b"connection", b"close"), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -253,8 +265,7 @@ async def _refuse_token(send: Send, message: str, code: str) -> None:
     await _refuse(send, HTTPStatus.UNAUTHORIZED, message, (b"www-authenticate", challenge))
 
 
-def _error(code: int, message: str) -> bytes:
-    error = types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=message))
+def _encoded(error: types.JSONRPCError) -> bytes:
     return error.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
@@ -266,25 +277,28 @@ def _form(scope: Scope, fields: Fields, body: bytes) -> Literal["json", "events"
     """The form of an answer that the caller takes (RFC 9110 §12.5.1); without `Accept` as by `*/*`.
 
     The tool server answers a message with a stream of events, and wants a caller that takes JSON too. Who does not name
-    event streams gets the same answer as one JSON document. A stream without an end is one of events in any case.
+    event streams, or prefers JSON, gets the same answer as one JSON document. A stream without an end is one of events
+    in any case.
     """
     ranges = b",".join(fields.get(_ACCEPT, [])).decode("latin-1").lower()
-    if _takes(ranges, _EVENTS, named=True) or scope["method"] == "DELETE":
+    json_quality, events_quality = _quality(ranges, _JSON), _quality(ranges, _EVENTS)
+    is_stream = scope["method"] == "GET" or _method(body) == _LISTEN
+    if scope["method"] == "DELETE" or (events_quality and (is_stream or not json_quality)):
         return "events"
-    if scope["method"] == "GET" or _method(body) == _LISTEN:
-        return "events" if _takes(ranges, _EVENTS) else None
-    return "json" if _takes(ranges, _JSON) else None
+    if is_stream or not json_quality:
+        return None
+    return "events" if _quality(ranges, _EVENTS, named=True) >= json_quality else "json"
 
 
-def _takes(ranges: str, media: str, *, named: bool = False) -> bool:
-    """Whether an `Accept` takes a media type; `named`: other than by `*/*`."""
-    taken: dict[str, bool] = {}
+def _quality(ranges: str, media: str, *, named: bool = False) -> float:
+    """The quality that an `Accept` gives a media type by its most specific range; `named`: other than by `*/*`."""
+    given: dict[str, float] = {}
     for one in (ranges if ranges.strip(" ,\t") else "*/*").split(","):
         name, *parameters = (part.strip() for part in one.split(";"))
-        refused = any(part.startswith("q=") and not part[2:].strip("0.") for part in parameters)
-        taken[name] = not refused
+        low = next((found[1] for part in parameters if (found := _LOW_QUALITY.match(part))), "1")
+        given[name] = max(given.get(name, 0.0), float(low))
     wider = (media, f"{media.partition('/')[0]}/*", "*/*")[: 2 if named else 3]
-    return next((taken[name] for name in wider if name in taken), False)
+    return next((given[name] for name in wider if name in given), 0.0)
 
 
 def _accepting(scope: Scope, accept: str) -> dict[str, Any]:
@@ -329,7 +343,8 @@ class _WholeAnswer:
                 await self._finish(self._start)
 
     async def _finish(self, start: Message) -> None:
-        body = _answer_in(bytes(self._events)) or _error(types.INTERNAL_ERROR, "The request ended without an answer.")
+        unanswered = error_of(types.INTERNAL_ERROR, "The request ended without an answer.")
+        body = _answer_in(bytes(self._events)) or _encoded(unanswered)
         kept = [(name, value) for name, value in start["headers"] if name not in {b"content-type", b"content-length"}]
         await self._send({**start, "headers": [*kept, *_of_json(body)]})
         await self._send({"type": "http.response.body", "body": body})

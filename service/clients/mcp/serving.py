@@ -10,7 +10,6 @@ from typing import Any, BinaryIO, Final
 
 import anyio
 import anyio.to_thread
-import msgspec
 import uvicorn
 from anyio.abc import ObjectSendStream
 from mcp import types
@@ -25,6 +24,7 @@ from service.clients.cli.terminal import is_terminal, tell
 from service.clients.mcp import http_guard, sessions
 from service.clients.mcp.calls import ToolCaller
 from service.clients.mcp.gateway import Confirmations, Gateway, bearer
+from service.clients.mcp.messages import error_of, judge
 from service.clients.mcp.server import make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES
 from service.clients.paying.buyer import Buyer, unattended_buyer
@@ -59,12 +59,12 @@ class MessageLines:
         while line := await self._read():
             if len(line) > MOST_BYTES and not line.endswith(b"\n"):
                 await self._skip()
-                await self._refuse(types.INVALID_REQUEST, f"A message takes at most {MOST_BYTES} bytes.")
+                await self._refuse(error_of(types.INVALID_REQUEST, f"A message takes at most {MOST_BYTES} bytes."))
             elif line.strip():
-                if (error := _judge(line)) is None:
+                if (error := judge(line)) is None:
                     yield line.decode()
                 else:
-                    await self._refuse(*error)
+                    await self._refuse(error)
 
     async def _read(self) -> bytes:
         return await anyio.to_thread.run_sync(self._source.readline, MOST_BYTES + 1)
@@ -74,26 +74,8 @@ class MessageLines:
         while (rest := await self._read()) and not rest.endswith(b"\n"):
             pass
 
-    async def _refuse(self, code: int, message: str, request_id: types.RequestId | None = None) -> None:
-        error = types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))
+    async def _refuse(self, error: types.JSONRPCError) -> None:
         await self.answers.send(SessionMessage(error))
-
-
-def _judge(line: bytes) -> tuple[int, str, types.RequestId | None] | None:
-    """Why a line holds no message, with the id of the request where it has one; None where it holds one."""
-    try:
-        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        pass
-    else:
-        return None
-    try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return types.PARSE_ERROR, "This line is not valid JSON. Send one JSON-RPC message a line, in UTF-8.", None
-    request_id = found.get("id") if isinstance(found, dict) else None
-    is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
-    return types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message.", request_id if is_id else None
 
 
 PORT: Final = 8403

@@ -173,6 +173,13 @@ TAKEN = [
     ("application/json, text/event-stream", "text/event-stream"),
     ("text/event-stream", "text/event-stream"),
     ("text/*, application/json;q=0.5", "text/event-stream"),
+    ("application/json; q=0, */*", "text/event-stream"),
+    ("application/*;Q=0.000, */*;q=0.1", "text/event-stream"),
+    ("application/json;q=0.9, text/event-stream;q=0.8", "application/json"),
+    ("text/event-stream;q=.2, */*;q=0.1", "text/event-stream"),
+    ("application/*;q=0, application/json, */*;q=0", "application/json"),
+    ("text/event-stream;q=0.0, text/*, application/json;charset=utf-8;q=0.001", "application/json"),
+    ("application/json;q=0.5, text/event-stream;q=0.5", "text/event-stream"),
 ]
 
 
@@ -192,7 +199,18 @@ def test_an_answer_has_a_form_that_the_caller_takes(url: str, accept: str | None
     assert send(url, notice, Accept=accept, Mcp_Session_Id=session).status == 202
 
 
-@pytest.mark.parametrize("accept", ["text/html", "image/*", "application/xml", "*/*;q=0", "application/json;q=0.0"])
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "text/html",
+        "image/*",
+        "application/xml",
+        "*/*;q=0",
+        "application/json;q=0.0",
+        "text/event-stream;q=0., application/*; q=0",
+        "*/*, */json;q=1, application/*;q=0, text/*;q=0",
+    ],
+)
 def test_a_caller_that_takes_neither_form_is_refused(url: str, accept: str) -> None:
     assert send(url, json.dumps(HANDSHAKE).encode(), Accept=accept).status == 406
 
@@ -217,3 +235,32 @@ async def test_an_ended_session_makes_room_for_the_next(url: str, monkeypatch: p
         http, transport = dial(url, "verdict_sk_caller")
         async with http, Client(transport, mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
             assert (await client.list_tools()).tools
+
+
+@pytest.mark.promise("mcp.unreadable")
+@pytest.mark.parametrize("version", [LEGACY, MODERN])
+@pytest.mark.parametrize(
+    ("body", "code", "request_id"),
+    [
+        (b"[]", -32600, None),
+        (b"null", -32600, None),
+        (b"3", -32600, None),
+        (b'"x"', -32600, None),
+        (b"{}", -32600, None),
+        (b'[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', -32600, None),
+        (b'{"id": 3, "method": "ping"}', -32600, 3),
+        (b'{"jsonrpc": "2.0", "id": "a", "method": 5}', -32600, "a"),
+        (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
+        (b"", -32700, None),
+        (b"{oops", -32700, None),
+        (b'"\xff"', -32700, None),
+    ],
+)
+def test_a_body_that_is_no_message_gets_an_error_in_plain_words(
+    url: str, body: bytes, code: int, request_id: object, version: bytes
+) -> None:
+    reply = send(url, body, Mcp_Protocol_Version=version.decode())
+    answer = json.loads(reply.body)
+    assert (reply.status, answer["jsonrpc"], answer["id"], answer["error"]["code"]) == (400, "2.0", request_id, code)
+    message = "This is not a JSON-RPC 2.0 message." if code == -32600 else "This is not valid JSON."
+    assert answer["error"]["message"].startswith(message)

@@ -48,6 +48,9 @@ def guarding(app: ASGIApp, clock: FakeClock | None = None) -> HttpGuard:
     return HttpGuard(app, ["here"], clock or FakeClock(), standing_of, lambda scope: scope["client"][0])
 
 
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+
+
 async def ask(
     guard: HttpGuard,
     *messages: Message,
@@ -58,7 +61,7 @@ async def ask(
     **fields: bytes,
 ) -> int | None:
     """The status of one request to a guard; None where there was no answer."""
-    given = [*messages] or [{"type": "http.request", "body": b"{}"}]
+    given = [*messages] or [{"type": "http.request", "body": PING}]
     sent = [] if sent is None else sent
 
     async def receive() -> Message:
