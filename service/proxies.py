@@ -1,10 +1,11 @@
 """Which proxy a connection goes through, by HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 
-The rules are curl's: the lower-case variable comes first, an entry of NO_PROXY covers a host and the hosts below it,
-perhaps on one port alone, and HTTP_PROXY in capital letters is ignored in a CGI program. What is on this machine never
-goes through a proxy.
+The rules are curl's: the lower-case variable comes first, NO_PROXY is parted by commas or blanks, an entry of it covers
+a host and the hosts below it, perhaps on one port alone, and HTTP_PROXY in capital letters is ignored in a CGI program.
+What is on this machine never goes through a proxy.
 """
 
+import re
 import socket
 from base64 import b64encode
 from contextlib import suppress
@@ -14,6 +15,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 _SCHEMES: Final = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
 _PORTS: Final = {"http": 80, "https": 443}
+_WHOLE: Final = re.compile(r"(?:[^/?#\t\r\n]*://|(?!(?i:https?):(?!\d+/?\Z)))[^/?#\t\r\n]*/?\Z")
+"""A proxy's address has no path. Without slashes `http:` would be read as a host or a user."""
+
+_PLACE: Final = re.compile(r"(?:\[[^\[\]\s]+\]|[\w.-]+)(?::\d*)?\Z")
+_PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
+_SEPARATORS: Final = re.compile(r"[,\s]+")
 
 
 class Proxy:
@@ -40,6 +47,8 @@ class Proxy:
         try:
             parts = urlsplit(value if "://" in value else f"http://{value}")
             host, port = (parts.hostname or "").encode("idna").decode(), parts.port
+            if not _WHOLE.match(value) or not _PLACE.match(parts.netloc.rpartition("@")[2]):
+                host = ""
         except ValueError:
             parts, host, port = urlsplit(""), "", None
         user = unquote(parts.username or "") if "@" in parts.netloc else None
@@ -94,19 +103,8 @@ def proxy_for(url: str) -> Proxy | None:
     scheme, host = _SCHEMES.get(parts.scheme, ""), parts.hostname or ""
     if is_loopback(host):
         return None
-    from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # noqa: PLC0415 - as below
-
     proxies = _environment()
-    if scheme not in proxies:
-        return None
-    authority = f"[{host}]" if ":" in host else host
-    names = (host, authority, f"{authority}:{parts.port or _PORTS[scheme]}")
-    direct = proxies.get("no", "")
-    if _address(host) is not None:  # an address has no parent domains: `2.3` does not cover 10.1.2.3
-        is_named = not {entry.strip() for entry in direct.split(",")}.isdisjoint({*names, "*"})
-    else:
-        is_named = any(proxy_bypass_environment(name, proxies) for name in names)
-    if is_named or _is_in_network(host, direct):
+    if scheme not in proxies or _is_direct(host, parts.port or _PORTS[scheme], proxies.get("no", "")):
         return None
     return Proxy(scheme, proxies[scheme])
 
@@ -166,14 +164,26 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
-def _is_in_network(host: str, no_proxy: str) -> bool:
-    address = _address(host)
-    if address is None:
-        return False
-    for entry in no_proxy.split(","):
+def _is_direct(host: str, port: int, no_proxy: str) -> bool:
+    """Whether NO_PROXY covers a host: by its name or one above it, its address, or its network."""
+    address, name = _address(host), host.lower().rstrip(".")
+    entries = list(filter(None, _SEPARATORS.split(no_proxy.lower())))
+    return entries == ["*"] or any(_covers(entry, name, address, port) for entry in entries)
+
+
+def _covers(entry: str, name: str, address: IPv4Address | IPv6Address | None, port: int) -> bool:
+    if address is not None and "/" in entry:
         try:
-            if "/" in entry and address in ip_network(entry.strip(), strict=False):
-                return True
+            return address in ip_network(entry, strict=False)
         except ValueError:  # not a network
-            continue
-    return False
+            return False
+    is_bare = entry.count(":") > 1 and not entry.endswith("]") and "]:" not in entry  # IPv6 without brackets
+    on = None if is_bare else _PORT.search(entry)
+    if on is not None:
+        entry = entry[: on.start()]
+        if int(on[1]) != port:
+            return False
+    if address is not None:  # an address has no parent domains: `2.3` does not cover 10.1.2.3
+        return _address(entry.strip("[]")) == address
+    entry = entry.strip(".")
+    return bool(entry) and f".{name}".endswith(f".{entry}")
