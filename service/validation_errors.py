@@ -21,7 +21,7 @@ _PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$?\.?([^`]*)`)?\Z", re.
 _LENGTH: Final = re.compile(r"Expected `(\w+)` of length (>=|<=|>|<)? ?(\d+)")
 _BOUND: Final = re.compile(r"Expected `\w+` (>=|<=|>|<) (\S+)")
 _KIND: Final = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
-_FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `([^`]{1,80})[^`]*`")
+_FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`\Z", re.DOTALL)
 _STEP: Final = re.compile(r"[^.\[\]]+|\[[^\]]*\]")
 _COMPARED: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", None: "exactly"}
 _LONGEST_PLACE: Final = 80
@@ -60,12 +60,20 @@ def explain_invalid(error: Exception, kind: Any = None) -> ValidationFault:
     text, place = (found[1], found[2] or "") if found else (str(error), "")
     field = _FIELD.match(text)
     if field:
-        place = f"{place}.{field[2]}" if place else field[2]
+        name = _visible(field[2])
+        if not name:
+            return ValidationFault(place[-_LONGEST_PLACE:], "has a field whose name shows nothing, which is not known")
+        place = f"{place}.{name}" if place else name
         fault = "is required" if field[1] == "missing required" else "is not a known field"
         return ValidationFault(place[-_LONGEST_PLACE:], fault)
     if isinstance(error.__cause__, ValueError):
         return ValidationFault(place[-_LONGEST_PLACE:], str(error.__cause__).rstrip("."), is_sentence=True)
     return ValidationFault(place[-_LONGEST_PLACE:], _fault(text, place, kind))
+
+
+def _visible(name: str) -> str:
+    """The beginning of a name on one line, without what cannot be printed."""
+    return "".join(filter(str.isprintable, " ".join(name[:_LONGEST_PLACE].split()))).strip()
 
 
 def _fault(text: str, place: str, kind: Any) -> str:
@@ -78,6 +86,8 @@ def _fault(text: str, place: str, kind: Any) -> str:
     if kinds:
         return f"takes {_words(kinds[1])}, not {_words(kinds[2])}"
     takes = next(_takes(kind, _STEP.findall(place)), None)
+    if "out of range" in text:
+        return "is out of range"
     if takes:
         return f"is not valid: it takes {takes[0].lower()}{takes[1:].rstrip('.')}"
     return "is not JSON" if "malformed" in text else "is not valid"

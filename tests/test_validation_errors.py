@@ -63,6 +63,15 @@ class Whole(Struct):
         ({"parts": [{"code": "de", "count": 6}]}, "parts[0].count takes a number that is at most 5"),
         ({"parts": [{}]}, "parts[0].code is required"),
         ({"parts": [{"code": "de", "other": 1}]}, "parts[0].other is not a known field"),
+        ({"parts": [{"code": "de", "a`b": 1}]}, "parts[0].a`b is not a known field"),
+        ({"parts": [{"code": "de", "`": 1}]}, "parts[0].` is not a known field"),
+        ({"parts": [{"code": "de", "``x``": 1}]}, "parts[0].``x`` is not a known field"),
+        ({"parts": [{"code": "de", "x` - at `$.kind": 1}]}, "parts[0].x` - at `$.kind is not a known field"),
+        ({"parts": [{"code": "de", "a\r\nb\u202e": 1}]}, "parts[0].a b is not a known field"),
+        ({"parts": [{"code": "de", "x" * 300: 1}]}, f"{'x' * 80} is not a known field"),
+        ({"parts": [{"code": "de", "": 1}]}, "parts[0] has a field whose name shows nothing, which is not known"),
+        ({"parts": [{"code": "de", " \n": 1}]}, "parts[0] has a field whose name shows nothing, which is not known"),
+        ({"parts": [{"code": "de", "\u200b": 1}]}, "parts[0] has a field whose name shows nothing, which is not known"),
         ({"parts": 7}, "parts takes a list, not a whole number"),
         ({"parts": [None]}, "parts[0] takes an object, not null"),
         ({"kind": "secret"}, "kind is not valid: it takes one of a, b"),
@@ -77,6 +86,12 @@ def test_what_does_not_fit_is_said_in_words(value: object, said: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(msgspec.json.encode(value), type=Whole)
     assert explain_invalid(refused.value, Whole).sentence("the body") == said
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "1" * 6_000, "1e99999", "-" + "9" * 5_000, "1.5e3080"])
+def test_a_number_that_no_computer_holds_is_said_to_be_out_of_range(number: str) -> None:
+    with pytest.raises(ServiceError, match=r"parts\[0\].count is out of range\."):
+        decode_body(Whole, f'{{"parts":[{{"code":"de","count":{number}}}]}}'.encode())
 
 
 def refusal(work: Callable[[], object]) -> str:

@@ -1,6 +1,8 @@
 """JSON from untrusted senders, read strictly: what two parsers might read differently is refused."""
 
+import codecs
 import json
+import re
 from typing import Final, TypeVar
 
 import msgspec
@@ -10,6 +12,28 @@ DEEPEST: Final = 32
 _T = TypeVar("_T")
 _NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"{}[]")))
 _TO_BRACES: Final = bytes.maketrans(b"[]", b"{}")
+
+
+_LENIENT: Final = json.JSONDecoder(parse_int=str, parse_float=str)
+_UNTERMINATED: Final = "Unterminated string"
+_FAULTS: Final = {
+    "Expecting value": "a value is expected",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is expected",
+    "Expecting ':' delimiter": "a colon is expected",
+    "Expecting ',' delimiter": "a comma or a closing bracket is expected",
+    "Extra data": "its end is expected",
+    "Invalid control character at": "a control character must be escaped",
+    "Invalid \\escape": "an escape is none of JSON",
+    "Invalid \\uXXXX escape": "an escape is none of JSON",
+    "Illegal trailing comma before end of object": "a comma stands before the end",
+    "Illegal trailing comma before end of array": "a comma stands before the end",
+}
+"""What Python's parser says → what is said here."""
+
+_HIGH: Final = r"\\u[Dd][89ABab][0-9A-Fa-f]{2}"
+_LOW: Final = r"\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}"
+_NO_NUMBER: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|(NaN|-?Infinity)', re.DOTALL)
+_NO_CHARACTER: Final = re.compile(rf"\\[^u]|{_HIGH}{_LOW}|({_HIGH}|{_LOW})", re.DOTALL)
 
 
 class StrictError(ValueError):
@@ -63,8 +87,41 @@ def parse(decoder: "msgspec.json.Decoder[_T]", raw: bytes) -> _T:
         raise
     except UnicodeDecodeError:
         raise StrictError("is not UTF-8") from None
-    except msgspec.DecodeError as error:
-        raise StrictError(f"is not valid JSON: {error}") from None
+    except msgspec.DecodeError:
+        raise StrictError(_fault_of(raw)) from None
+
+
+def _fault_of(raw: bytes) -> str:
+    """What is wrong with a text that is no JSON, and where."""
+    if raw.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "begins with a byte order mark: send UTF-8 without one"
+    try:
+        text = raw.decode()
+        _LENIENT.decode(text)
+    except UnicodeDecodeError:
+        return "is not UTF-8"
+    except json.JSONDecodeError as error:
+        return _described(error)
+    for pattern, fault in (
+        (_NO_NUMBER, "is not valid JSON: {} is no number"),
+        (_NO_CHARACTER, "holds {}, which is no character"),
+    ):
+        if found := next((each for each in pattern.finditer(text) if each[1]), None):
+            return fault.format(found[1]) + _place(text, found.start(1))
+    return "is not valid JSON"
+
+
+def _described(error: json.JSONDecodeError) -> str:
+    if not error.doc.strip():
+        return "is empty"
+    if not error.doc[error.pos :].strip() or error.msg.startswith(_UNTERMINATED):
+        return "is not valid JSON: it ends too early"
+    return f"is not valid JSON: {_FAULTS.get(error.msg, 'it is malformed')}{_place(error.doc, error.pos)}"
+
+
+def _place(text: str, at: int) -> str:
+    begin = text.rfind("\n", 0, at) + 1
+    return f", at line {text.count(chr(10), 0, at) + 1}, column {at - begin + 1}"
 
 
 def refuse_nul(raw: bytes) -> None:

@@ -127,7 +127,7 @@ def test_garbage_base64_is_a_400(value: bytes) -> None:
     if value:
         assert "standard base64" in refused(decode_payment, "payment-signature", value)
     else:
-        assert "not valid JSON" in refused(decode_payment, "payment-signature", value)
+        assert "PAYMENT-SIGNATURE is empty" in refused(decode_payment, "payment-signature", value)
 
 
 @pytest.mark.promise("pay.checked")

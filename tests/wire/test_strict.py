@@ -60,10 +60,43 @@ def test_brackets_without_end_are_refused_without_being_parsed() -> None:
         check_depth(b"[" * 1_000_000)
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"{]", b'{"a":NaN}', b"{'a':1}", b"[1,]", b"\xef\xbb\xbf[]", b'"\\ud800"'])
-def test_what_is_not_json_is_refused(raw: bytes) -> None:
-    with pytest.raises(StrictError, match="is not valid JSON"):
+@pytest.mark.parametrize(
+    ("raw", "fault"),
+    [
+        (b"", "is empty"),
+        (b" \n\t", "is empty"),
+        (b"\xef\xbb\xbf{}", "begins with a byte order mark: send UTF-8 without one"),
+        ("\ufeff{}".encode("utf-16-le"), "begins with a byte order mark: send UTF-8 without one"),
+        ("\ufeff[1]".encode("utf-16-be"), "begins with a byte order mark: send UTF-8 without one"),
+        (b'"\\ud800"', r"holds \ud800, which is no character, at line 1, column 2"),
+        (b'["\\udc00"]', r"holds \udc00, which is no character, at line 1, column 3"),
+        (b'{"\\uD83D\\u0041": 1}', r"holds \uD83D, which is no character, at line 1, column 3"),
+        (b'["\\ud83d\\ude00",\n "\\ude00\\ud83d"]', r"holds \ude00, which is no character, at line 2, column 3"),
+        (b'["\\\\ud800", "\\n\\udfff"]', r"holds \udfff, which is no character, at line 1, column 16"),
+        (b'{"a\\"":"\\\\\\ud800x"}', r"holds \ud800, which is no character, at line 1, column 11"),
+        (b'{"a":NaN}', "is not valid JSON: NaN is no number, at line 1, column 6"),
+        (b'{"NaN":\n-Infinity}', "is not valid JSON: -Infinity is no number, at line 2, column 1"),
+        (b'["NaN\\"", [Infinity]]', "is not valid JSON: Infinity is no number, at line 1, column 12"),
+        (b"NaN", "is not valid JSON: NaN is no number, at line 1, column 1"),
+        (b'["\xc3\xa9", NaN]', "is not valid JSON: NaN is no number, at line 1, column 7"),
+        (b"[nan]", "is not valid JSON: a value is expected, at line 1, column 2"),
+        (b"[+1]", "is not valid JSON: a value is expected, at line 1, column 2"),
+        (b"[01]", "is not valid JSON: a comma or a closing bracket is expected, at line 1, column 3"),
+        (b"{", "is not valid JSON: it ends too early"),
+        (b'{"a": "b', "is not valid JSON: it ends too early"),
+        (b"[1, \n", "is not valid JSON: it ends too early"),
+        (b"{]", "is not valid JSON: a name in double quotes is expected, at line 1, column 2"),
+        (b"{'a':1}", "is not valid JSON: a name in double quotes is expected, at line 1, column 2"),
+        (b'{"a" 1}', "is not valid JSON: a colon is expected, at line 1, column 6"),
+        (b'"a\nb"', "is not valid JSON: a control character must be escaped, at line 1, column 3"),
+        (b'"\\x"', "is not valid JSON: an escape is none of JSON, at line 1, column 2"),
+        (b"{} {}", "is not valid JSON: its end is expected, at line 1, column 4"),
+    ],
+)
+def test_what_is_not_json_is_refused_with_what_is_wrong_and_where(raw: bytes, fault: str) -> None:
+    with pytest.raises(StrictError) as caught:
         parse(ANY, raw)
+    assert caught.value.reason == fault
 
 
 def test_what_is_not_utf_8_is_refused() -> None:
