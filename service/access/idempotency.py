@@ -122,6 +122,18 @@ class IdempotencyStore:
                 return _unpacked(stand)
             await self._wait(request, give_up_s)
 
+    async def find(self, request: IdempotentRequest) -> StoredResponse | None:
+        """The stored response of a request, if there is one; claims nothing.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        for request_hash, _, _, answered_ms, body in await self._database.read(_FIND, (request.owner, request.key)):
+            is_stored = answered_ms is not None and answered_ms > self._clock.now_ms() - KEPT_MS and body is not None
+            if is_stored and request_hash == request.request_hash:
+                return response_store.unpack(body)
+        return None
+
     async def store(self, claim: IdempotencyClaim, answer: StoredResponse, event_id: int | None) -> None:
         """Store a response and count it, in one transaction. Send it only afterwards.
 

@@ -198,6 +198,29 @@ async def test_head_and_free_routes_do_not_use_the_key(tmp_path: Path) -> None:
         assert REPLAYED not in (await call(stage, RISK, token)).headers
 
 
+@pytest.mark.promise("meter.head-free")
+async def test_head_with_the_key_of_a_stored_response_has_its_headers_once_the_quota_is_spent(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        token, other = await stage.key(), {"idempotency-key": "another"}
+        stored = await call(stage, RISK, token)
+        for _ in range(9):
+            assert (await ask(stage.app, RISK, key=token)).status == 200
+        for target, headers, status, replayed in (
+            (RISK, KEY, 200, "true"),
+            (RISK, other, 402, None),
+            (RISK, {"idempotency-key": "é"}, 402, None),
+            (RISK, {}, 402, None),
+            (RISK + "?x=1", KEY, 400, None),
+        ):
+            head = await ask(stage.app, target, "HEAD", key=token, headers=headers)
+            assert (head.status, head.body, head.headers.get(REPLAYED)) == (status, b"", replayed), (target, headers)
+        head = await ask(stage.app, RISK, "HEAD", key=token, headers=KEY)
+        assert head.headers["content-length"] == stored.headers["content-length"]
+        await stage.clock.advance(86_401)
+        assert REPLAYED not in (await ask(stage.app, RISK, "HEAD", key=token, headers=KEY)).headers
+        assert await stage.used() == [("coin.risk", 10)]
+
+
 @pytest.mark.parametrize("key", ["", "z" * 256, "tab\there", "é", " " * 256, "\x7f"])
 async def test_a_malformed_key_is_400_on_a_data_route_too(tmp_path: Path, key: str) -> None:
     async with staged(tmp_path) as stage:

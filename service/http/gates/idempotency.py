@@ -37,8 +37,8 @@ _PAYMENT: Final = frozenset({b"payment-response", b"x-payment-response", b"x-rec
 class IdempotencyGate(RequestGate):
     """Stores responses to requests with a key. A request without one passes.
 
-    HEAD passes too: it is free. A key belongs to the account, the payer or the device of its request; where there is
-    none of these, the request passes.
+    HEAD is free: it is answered as GET would be where its response is stored, and else passes. A key belongs to the
+    account, the payer or the device of its request; where there is none of these, the request passes.
 
     Args:
         app: The application behind the gate.
@@ -57,7 +57,7 @@ class IdempotencyGate(RequestGate):
         self._stored = store
         self._form = form
 
-    def check(self, request: RequestContext) -> Coroutine[None, None, Response] | None:
+    def check(self, request: RequestContext) -> Coroutine[None, None, Response | None] | None:
         """Make and store the response, or replay it.
 
         Raises:
@@ -65,10 +65,16 @@ class IdempotencyGate(RequestGate):
             PeerGoneError: If the peer left before its request was read.
         """
         key = request.headers.get(_KEY)
-        if key is None or request.scope["method"] == "HEAD":
+        owner = None if key is None else self._owner(request)
+        if key is None or owner is None:
             return None
-        owner = self._owner(request)
-        return None if owner is None else self._serve(request, owner, key)
+        return (
+            self._find(request, owner, key) if request.scope["method"] == "HEAD" else self._serve(request, owner, key)
+        )
+
+    async def _find(self, request: RequestContext, owner: str, key: bytes) -> Response | None:
+        found = await self._stored.find(await self._identified(request, owner, key))
+        return None if found is None else _replayed(found)
 
     async def _serve(self, request: RequestContext, owner: str, key: bytes) -> Response:
         if not _PRINTABLE.match(key):
@@ -77,13 +83,15 @@ class IdempotencyGate(RequestGate):
                 "Idempotency-Key takes 1 to 255 printable ASCII characters.",
                 details={"parameter": "Idempotency-Key"},
             )
-        key_hash = sha256(key).digest()
-        request_hash = sha256(await self._identity(request)).digest()
-        request.key_hash = sha256(key_hash + request_hash + _payer_part(request, owner)).hexdigest()
-        taken = await self._stored.claim(IdempotentRequest(owner, key_hash, request_hash))
-        if isinstance(taken, StoredResponse):
-            return _response(taken, [(b"idempotency-replayed", b"true")])
-        return await self._answer(request, taken)
+        identified = await self._identified(request, owner, key)
+        parts = identified.key + identified.request_hash + _payer_part(request, owner)
+        request.key_hash = sha256(parts).hexdigest()
+        taken = await self._stored.claim(identified)
+        return _replayed(taken) if isinstance(taken, StoredResponse) else await self._answer(request, taken)
+
+    async def _identified(self, request: RequestContext, owner: str, key: bytes) -> IdempotentRequest:
+        identity = await self._identity(request)
+        return IdempotentRequest(owner, sha256(key).digest(), sha256(identity).digest())
 
     def _owner(self, request: RequestContext) -> str | None:
         if request.caller is not None:
@@ -97,7 +105,7 @@ class IdempotencyGate(RequestGate):
         """Everything that the response depends on, beside the caller."""
         if self._form is not None:
             return b"%b\n%b" % (self._form(request).encode("ascii"), await request.read_body())
-        method = request.scope["method"].encode("ascii")
+        method = request.scope["method"].replace("HEAD", "GET").encode("ascii")
         body = await request.read_body() if self._has_body else b""
         return b"%b %b\n%b" % (method, request.target, body)
 
@@ -152,6 +160,10 @@ class _CollectedResponse:
 
 def _response(answer: StoredResponse, further: HeaderFields) -> Response:
     return response(answer.status, [*answer.headers, *further], answer.body)
+
+
+def _replayed(answer: StoredResponse) -> Response:
+    return _response(answer, [(b"idempotency-replayed", b"true")])
 
 
 def _is_stored(status: int, request: RequestContext) -> bool:
