@@ -132,7 +132,9 @@ def _some(names: Sequence[str]) -> str:
 class FileIdentity:
     """Notices that the files of an open database were removed or replaced.
 
-    SQLite goes on writing into a removed file, and all of that is lost with the process.
+    SQLite goes on writing into a removed file, and all of that is lost with the process. Other content in the same file
+    (`cp` onto it) is not noticed: SQLite reads its cache and its log, not the file, and another descriptor of the file
+    would end SQLite's locks once it is closed (fcntl(2)).
 
     Args:
         path: The database file. It and the files beside it that SQLite has open now are compared.
