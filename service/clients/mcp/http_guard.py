@@ -13,8 +13,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.clients.mcp.elicitation import WHOLE_ANSWER
+from service.clients.mcp.error_messages import error_of, judge
 from service.clients.mcp.gateway import TokenStatus, bearer, digest
-from service.clients.mcp.messages import error_of, judge
 from service.clients.mcp.sessions import SESSION_IDLE_S, SESSIONS_PER_HOLDER, Holder, Sessions, ToolSession
 from service.clock import Clock
 

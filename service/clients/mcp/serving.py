@@ -23,8 +23,8 @@ from service.clients.cli.errors import RefusalError
 from service.clients.cli.terminal import is_terminal, tell
 from service.clients.mcp import http_guard, sessions
 from service.clients.mcp.calls import ToolCaller
+from service.clients.mcp.error_messages import error_of, judge
 from service.clients.mcp.gateway import Confirmations, Gateway, bearer
-from service.clients.mcp.messages import error_of, judge
 from service.clients.mcp.server import make_server
 from service.clients.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES
 from service.clients.paying.buyer import Buyer, unattended_buyer
