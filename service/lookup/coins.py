@@ -16,9 +16,9 @@ from service.market.categories.service import FIGURES
 from service.market.daily_report.models import CoinRuns, RunOfDays
 from service.market.factory import MarketData
 from service.market.freshness import CHART, Freshness
+from service.market.loading import raise_unavailable
 from service.market.models import VENUE
 from service.market.sources.coingecko import GeckoCoin
-from service.market.unavailable import raise_unavailable
 from service.table.coins import CoinTable
 from service.units import Symbol
 from service.wire.coins import (

@@ -10,10 +10,10 @@ from service.lookup.identities import Identities, index_coins
 from service.lookup.resolver import Match, Resolver
 from service.lookup.tokens import TokenDocuments, Tokens, contracts_of
 from service.market.factory import MarketData
+from service.market.loading import raise_unavailable
 from service.market.models import VENUE
 from service.market.sources.coingecko import GeckoToken
 from service.market.symbols import CoinDirectory
-from service.market.unavailable import raise_unavailable
 from service.rwa.documents import ListedAsset
 from service.rwa.service import RwaService
 from service.table.coins import CoinTable

@@ -7,8 +7,8 @@ from service.lookup.tokens import OVERVIEW_LIMITS, TokenDocuments
 from service.market.categories.documents import UPSTREAM as GECKO
 from service.market.factory import MarketData
 from service.market.freshness import Freshness
+from service.market.loading import raise_unavailable
 from service.market.sources.coingecko import GeckoOverview
-from service.market.unavailable import raise_unavailable
 from service.wire.envelope import Answer
 from service.wire.market import GlobalMarket, TotalMarketCap, TotalMarketVolume
 

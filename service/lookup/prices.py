@@ -11,9 +11,9 @@ from service.errors import ServiceError
 from service.market.coin_state import was_missed
 from service.market.factory import MarketData
 from service.market.freshness import QUOTE, Freshness
+from service.market.loading import raise_still_loading, raise_unavailable
 from service.market.models import VENUE, CoinView
 from service.market.past_prices import SPANS, PastPrices
-from service.market.unavailable import raise_still_loading, raise_unavailable
 from service.wire.envelope import Answer
 from service.wire.market import Baselines, LivePrice, LivePrices, PriceBaselines
 from service.wire.queries import BaselinesQuery, PricesQuery

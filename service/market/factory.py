@@ -265,24 +265,23 @@ class _Topics(Struct, frozen=True):
         def load_progress() -> Mapping[str, LoadProgress]:
             published, view = self.conclusions.current, coins.view()
             concluded = published.value is not None and published.origin == origin()
+            has_prices = self.prices_read.is_set() or not lead.is_leader()
             breadth = {"breadth": LoadProgress(int(concluded), 1, "documents")} if view.keys() >= set(MAJORS) else {}
             return {
                 "daily history": daily(),
                 **breadth,
                 "funding history": LoadProgress(momentum.known(), len(view)),
-                "past prices": LoadProgress(int(self.prices_read.is_set() or not lead.is_leader()), 1, "tables"),
+                "past prices": LoadProgress(int(has_prices), 1, "tables"),
                 "categories": categories.load_progress(),
             }
 
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in self.gecko_coins().items()})
-        historical = HistoricalService(
-            clock, database, coins, self.samples, past, self.gecko_coins, self.prices, live.loading.bars
-        )
+        worth, bars = self.gecko_coins, live.loading.bars
         return MarketData(
             coins=coins,
             breadth=BreadthService(clock, self.conclusions, coins, daily),
             regimes=RegimeService(clock, self.conclusions, coins, daily),
-            historical=historical,
+            historical=HistoricalService(clock, database, coins, self.samples, past, worth, self.prices, bars),
             categories=categories,
             alerts=AlertService(AlertStore(database), cursors, coins, live.loading.payments),
             momentum=momentum,

@@ -5,13 +5,12 @@ from typing import Final, NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.market.categories.documents import PastCaps
-from service.market.loading import LoadProgress
+from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import VENUE, CoinView
 from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader, change_since, instant_before
 from service.market.samples import SampleStore
 from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin, PastCap
-from service.market.unavailable import raise_unavailable
 from service.storage.database import Database
 from service.units import INTERVAL_MS, Interval, apr_pct
 from service.wire.envelope import Answer

@@ -9,11 +9,10 @@ from msgspec import Raw
 from service.clock import SECOND_MS, Clock
 from service.market.coin_state import RiskAssessment, assess_risk, view_coin
 from service.market.freshness import NEVER_MS, QUOTE, Freshness
-from service.market.loading import LoadProgress
+from service.market.loading import LoadProgress, raise_unavailable, raise_unconfirmed
 from service.market.models import MAJORS, VENUE, CoinChart, CoinView, MarketSnapshot, MarketState, Quote, VenueCoin
 from service.market.past_prices import NO_PAST_PRICES, PastPrices
 from service.market.symbols import CoinDirectory, CoinListing
-from service.market.unavailable import raise_unavailable, raise_unconfirmed
 from service.units import Symbol
 from service.wire.envelope import Answer, encode
 from service.wire.market import RiskContext

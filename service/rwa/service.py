@@ -8,12 +8,11 @@ from msgspec import Raw
 from service.clock import SECOND_MS, Clock
 from service.errors import ServiceError
 from service.market.freshness import Freshness
-from service.market.loading import LoadProgress
+from service.market.loading import LoadProgress, raise_unavailable, raise_unconfirmed
 from service.market.models import VENUE, CoinChart, Quote
 from service.market.past_prices import PastPrices
 from service.market.plausibility.quarantine import QuarantineReport
 from service.market.symbols import MOST_CANDIDATES, closest
-from service.market.unavailable import raise_unavailable, raise_unconfirmed
 from service.rwa.asset import QUOTE, assess_asset
 from service.rwa.documents import AssetCharts, AssetListing, ListedAsset, RwaDocuments
 from service.rwa.listing import DEX

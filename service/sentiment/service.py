@@ -6,8 +6,7 @@ from typing import Final
 from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
-from service.market.loading import LoadProgress
-from service.market.unavailable import raise_unavailable
+from service.market.loading import LoadProgress, raise_unavailable
 from service.sentiment.aggregation import Conclusions
 from service.sentiment.refresh import GONE_MS
 from service.storage.documents import Document, DocumentState

@@ -5,9 +5,9 @@ from typing import Any, Final, NamedTuple
 
 from service.clock import SECOND_MS, Clock
 from service.market.factory import MarketData
+from service.market.loading import raise_unavailable
 from service.market.models import VENUE, CoinView
 from service.market.plausibility.quarantine import QuarantineReport
-from service.market.unavailable import raise_unavailable
 from service.sentiment.service import SentimentService
 from service.table.rows import RowInputs, build_rows
 from service.verdict.grading import CoinGrader

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from service.clock import DAY_MS, Clock
 from service.market.daily_report.models import BreadthDay
 from service.market.factory import MarketData
+from service.market.loading import raise_still_loading
 from service.market.models import Bar, VenueCoin
 from service.market.series import ClosedDays, read_days
 from service.market.sources.coingecko import PastCap
-from service.market.unavailable import raise_still_loading
 from service.storage.database import Database
 from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.units import apr_pct

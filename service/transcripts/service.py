@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 from service.clock import SECOND_MS, Clock, iso
 from service.errors import ServiceError
-from service.market.unavailable import raise_unavailable
+from service.market.loading import raise_unavailable
 from service.transcripts.cleaning import escaped
 from service.transcripts.pages import EpisodePassage, Stand, TranscriptPages, Wanted
 from service.transcripts.sources import FeedSource

@@ -11,10 +11,10 @@ from service.errors import ServiceError
 from service.market.daily_report.service import RegimeService
 from service.market.factory import MarketData
 from service.market.freshness import MOOD, Freshness
+from service.market.loading import raise_unavailable
 from service.market.models import VENUE
 from service.market.momentum import PAID, MomentumService
 from service.market.service import MarketService
-from service.market.unavailable import raise_unavailable
 from service.sentiment.service import FIRST_FEED, SentimentService
 from service.wire.verdict import (
     FundingFacts,

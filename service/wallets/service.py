@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.ethereum.addresses import checksum_address
-from service.market.unavailable import raise_unavailable
+from service.market.loading import raise_unavailable
 from service.storage.documents import Document
 from service.wallets.store import Moved, Scanned, TokenContract, TokenMoved, WalletStore
 from service.wallets.tokens import whole

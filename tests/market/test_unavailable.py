@@ -3,7 +3,7 @@
 import pytest
 
 from service.errors import ServiceError
-from service.market.unavailable import raise_unavailable
+from service.market.loading import raise_unavailable
 from service.storage.documents import FetchFailure
 
 

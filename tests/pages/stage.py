@@ -15,6 +15,7 @@ from service.errors import ServiceError
 from service.http.openapi import document
 from service.market.daily_report.models import BreadthDay, DailyReport, RegimeRun
 from service.market.models import CoinChart, CoinView, MarketSnapshot, MarketState, Quote
+from service.market.past_prices import PastPrice, PastPrices, instant_before
 from service.market.plausibility.quarantine import QuarantinedValue, QuarantineReport
 from service.market.plausibility.rules import RejectReason
 from service.market.service import MarketService
@@ -68,7 +69,7 @@ def row(coin: CoinView, **changes: Any) -> CoinRow:
         "open_interest_usd": coin.open_interest_usd, "market_cap": None, "funding_apr": coin.funding_apr,
         "trend_daily": coin.trend_daily, "trend_weekly": coin.trend_weekly, "streak_days": 3, "regime": "neutral",
         "verdict": "bull", "score": 1.25, "sentiment_stance": "neutral", "btc_correlation": coin.btc_correlation,
-        "categories": [], "stale_fields": [],
+        "categories": [], "changes_from": {}, "stale_fields": [],
     }  # fmt: skip
     return CoinRow(**{**known, **changes})
 
@@ -134,6 +135,13 @@ class Stage:
         state = MarketState("x", 1, NOW_MS - SECOND_MS, NOW_MS, failure, venue)
         coins = quotes or (quote("BTC", 117_700.0, volume_usd=9e9), quote("SOL", 187.0, -0.0001, prev_price=200.0))
         self.coins.show(MarketSnapshot(state, [(each, CHART) for each in coins]))
+        at_ms = instant_before(NOW_MS, DAY_MS)
+        past = {
+            each.venue_symbol: {at_ms: PastPrice(each.prev_price, at_ms)}
+            for each in coins
+            if each.prev_price is not None
+        }
+        self.coins.set_past_prices(PastPrices(past))
 
     def rows(self) -> list[CoinRow]:
         """The table of the coins that the market knows."""

@@ -7,11 +7,10 @@ from msgspec.structs import replace
 
 from service.clock import iso
 from service.market.alerts.store import AlertStore, FundingEvent
-from service.market.loading import LoadProgress
+from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import VENUE
 from service.market.service import MarketService
 from service.market.symbols import canonical
-from service.market.unavailable import raise_unavailable
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.market import FundingAlert, FundingAlerts, PageMeta

@@ -12,10 +12,9 @@ from service.errors import ServiceError
 from service.market.categories.documents import UPSTREAM, GeckoDocuments, known_coins, known_members
 from service.market.categories.refresh import calls_until
 from service.market.freshness import AgeLimits, Freshness, span_around
-from service.market.loading import LoadProgress
+from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import CoinView
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
-from service.market.unavailable import raise_unavailable
 from service.units import Symbol
 from service.wire.envelope import Answer, encode
 from service.wire.market import CategoryCoin, CategoryInfo, TrendCounts

@@ -14,10 +14,9 @@ from service.market.daily_report.models import CoinTrades, DailyReport
 from service.market.daily_report.serializer import CROSSING_DAYS
 from service.market.daily_report.wording import missing, summarise
 from service.market.freshness import CHART, Freshness
-from service.market.loading import LoadProgress
+from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import VENUE
 from service.market.service import MarketService
-from service.market.unavailable import raise_unavailable
 from service.storage.documents import Document, DocumentState
 from service.wire.envelope import Answer, encode
 from service.wire.market import Crossings, MarketHealth
