@@ -32,7 +32,7 @@ class Reason(NamedTuple):
     | btc-in-usd | UP where BTC is above its SuperTrend line in USD, else DOWN |
     | breadth-net-pct | UP less DOWN, percent of the universe |
     | btc-volatility-percentile | of the 30-day realised volatility within 365 days, 0 to 100 |
-    | trend-streak-days | calendar days the coin has been in that state, today's included |
+    | trend-streak-days | closed days in that state, as `states.days_in_state` counts |
     | market-regime | the market's regime |
     | line-distance-atr | average true ranges from the SuperTrend line in USD up to the close (negative: under it) |
     """
@@ -42,7 +42,10 @@ class Reason(NamedTuple):
 
 
 class MarketRegimeRun(NamedTuple):
-    """A run of the market's regime; `conviction` and `reasons` are those of its last day, `through_ms` its close."""
+    """A run of the market's regime; `conviction` and `reasons` are those of its last day, `through_ms` its close.
+
+    `age_days` counts its closed days, as `states.days_in_state` does.
+    """
 
     regime: Regime
     since_ms: int

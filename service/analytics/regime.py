@@ -13,7 +13,7 @@ from service.analytics.breadth import Breadth
 from service.analytics.findings import CoinRegimeState, MarketRegimeRun, Reason, RegimeChange
 from service.analytics.hysteresis import Machine
 from service.analytics.panel import BTC, Panel
-from service.analytics.states import DOWN, HODL, NAMES, UNKNOWN, UP
+from service.analytics.states import DOWN, HODL, NAMES, UNKNOWN, UP, days_in_state
 from service.analytics.volatility import RETURNS, percentiles, realised
 from service.clock import DAY_MS
 
@@ -83,7 +83,7 @@ class MarketCourse:
             regime=rules.REGIMES[regime],
             since_ms=_close_ms(self._panel, start),
             through_ms=_close_ms(self._panel, end),
-            age_days=end - start,
+            age_days=days_in_state(start, end),
             conviction=rules.market_conviction(regime, inputs),
             reasons=(
                 Reason("btc-trend", NAMES[inputs.btc]),
@@ -180,7 +180,7 @@ class CoinCourse:
     def _trend(self, row: int, column: int) -> tuple[int, int]:
         """The last known trend state until then, and the calendar days it has lasted."""
         newest, start = (int(rows[row, column]) for rows in (self._panel.runs.newest, self._panel.runs.start))
-        return int(self._panel.states[newest, column]), newest - start + 1
+        return int(self._panel.states[newest, column]), days_in_state(start, newest)
 
     def _reach(self, row: int, column: int) -> float | None:
         newest = int(self._panel.runs.newest[row, column])

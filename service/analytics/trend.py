@@ -18,14 +18,10 @@ MOST_RUNS: Final = 50
 
 
 class Trend(NamedTuple):
-    """A trend state, the close of the first bar of its present run (epoch ms), and the days that run covers.
-
-    `streak_days` counts calendar days from the first bar of the run to its last, both included; a weekly bar is seven.
-    """
+    """A trend state, and the close of the first bar of its present run (epoch ms)."""
 
     state: State
     since_ms: int
-    streak_days: int
 
 
 class Assessment(NamedTuple):
@@ -143,12 +139,6 @@ def _trends(states: States, runs: StateRuns, days: Sequence[int], bar_days: int)
     start, newest = runs.start[-1], runs.newest[-1]
     last = states[newest, np.arange(newest.size)]
     return [
-        Trend(
-            NAMES[state],
-            since_ms=(days[begun] + bar_days) * DAY_MS,
-            streak_days=days[shown] - days[begun] + bar_days,
-        )
-        if begun >= 0
-        else None
-        for state, begun, shown in zip(last.tolist(), start.tolist(), newest.tolist(), strict=True)
+        Trend(NAMES[state], since_ms=(days[begun] + bar_days) * DAY_MS) if begun >= 0 else None
+        for state, begun in zip(last.tolist(), start.tolist(), strict=True)
     ]

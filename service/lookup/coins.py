@@ -5,6 +5,7 @@ from typing import Final, NoReturn
 from msgspec import Raw
 from msgspec.structs import replace
 
+from service.analytics.states import days_in_state
 from service.clock import DAY_MS, Clock, iso
 from service.errors import ServiceError
 from service.lookup.chains import CHAINS, find_chain, normalized
@@ -245,7 +246,7 @@ def _weekly(run: RunOfDays) -> CurrentWeeklyTrend:
 
 
 def _days(run: RunOfDays) -> int:
-    return run.last_day - run.first_day + 1
+    return days_in_state(run.first_day, run.last_day)
 
 
 def _day(day: int) -> str:

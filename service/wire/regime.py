@@ -35,7 +35,10 @@ class TradingStandard(Struct, frozen=True):
 
 
 class MarketRegime(Struct, frozen=True):
-    """The regime of the whole market and the close of the bar on which it began; `conviction` is 0 to 1."""
+    """The regime of the whole market and the close of the bar on which it began; `conviction` is 0 to 1.
+
+    `age_days` counts the closed days in it: 1 at that close.
+    """
 
     regime: Regime
     since: str

@@ -66,15 +66,15 @@ def states(own: Sequence[Series]) -> dict[date, str]:
     return found
 
 
-def trend(own: Sequence[Series], bar_days: int) -> tuple[str, int, int] | None:
-    """State, `since` (epoch ms) and days of the run on the last bar on which every chart has a direction."""
+def trend(own: Sequence[Series], bar_days: int) -> tuple[str, int] | None:
+    """State and `since` (epoch ms) of the run on the last bar on which every chart has a direction."""
     found = states(own)
     if not found:
         return None
     days, said = list(found), list(found.values())
     run = next((back for back, state in enumerate(reversed(said)) if state != said[-1]), len(said))
     known = datetime.combine(days[-run] + timedelta(days=bar_days), datetime.min.time(), UTC)
-    return said[-1], int(known.timestamp()) * 1000, (days[-1] - days[-run]).days + bar_days
+    return said[-1], int(known.timestamp()) * 1000
 
 
 def breadths(history: Mapping[str, Sequence[Row]]) -> dict[date, dict[str, int]]:

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 import numpy as np
@@ -296,6 +296,19 @@ def test_the_recorded_market_is_risk_off_whenever_bitcoin_and_most_coins_have_fa
         assert next(run.regime for run in runs if run.since_ms <= at(day) <= run.through_ms) == "risk-off"
 
 
+@given(st.text("+o-", max_size=40), st.text("?", max_size=3))
+def test_the_age_of_a_regime_is_the_number_of_its_closed_days(known: str, unknown: str) -> None:
+    days = len(unknown + known)
+    about = MarketCourse(Panel({"CLOCK": [(day * DAY_MS, 1.0, 1.0, 1.0, 1.0) for day in range(days)]}))
+    about.regimes[:] = [REGIMES[letter] for letter in unknown + known]
+    about.inputs[:] = [rules.Inputs(1, 0.0, 50.0, 1)] * days
+    lengths = [len([*letters]) for _, letters in groupby(known)]
+    assert [run.age_days for run in about.runs()] == lengths
+    assert [run.age_days for run in filter(None, [about.now()])] == lengths[-1:]
+    for run in about.runs():
+        assert run.age_days == len(range(run.since_ms, run.through_ms + 1, DAY_MS))
+
+
 @pytest.mark.recorded
 @needs_recordings
 def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same() -> None:
@@ -303,10 +316,10 @@ def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same(
     assert all(before.regime != after.regime for before, after in pairwise(runs))
     days = Counter[str]()
     for run in runs:
-        days[run.regime] += run.age_days + 1
+        days[run.regime] += run.age_days
     assert days.total() > 700
     assert len(runs) - 1 <= days.total() / 21
-    assert min(run.age_days for run in runs[:-1]) >= rules.CONFIRM_DAYS - 1
+    assert min(run.age_days for run in runs[:-1]) >= rules.CONFIRM_DAYS
     for regime in ("risk-on", "neutral", "risk-off"):
         assert 0.1 < days[regime] / days.total() < 0.7
 

@@ -80,7 +80,7 @@ def test_bitcoin_and_ether_are_not_compared_with_themselves() -> None:
     days = range(60)
     history = {BTC: rising(days, 1.02), ETH: rising(days, 1.01)}
     assessed = assess(history, [BTC, ETH])
-    assert assessed[BTC].daily == ("UP", 11 * DAY_MS, 50)
+    assert assessed[BTC].daily == ("UP", 11 * DAY_MS)
     assert assessed[ETH].daily is not None
     assert assessed[ETH].daily.state == "HODL"
     assert assessed[BTC].btc_correlation == 1
@@ -156,7 +156,7 @@ def test_an_asset_alone_is_up_or_down_and_has_no_correlation() -> None:
     sessions = [day for day in range(60) if day % 7 < 5]
     falling = [(day * DAY_MS, p, p * 1.01, p * 0.99, p) for day, p in ((day, 100 * 0.97**day) for day in sessions)]
     assessed = assess_alone({"GOLD": rising(range(60), 1.02), "CRUDE": falling, "NEW": falling[:5]})
-    assert assessed["GOLD"] == Assessment(60 * DAY_MS, Trend("UP", 11 * DAY_MS, 50), None, None)
+    assert assessed["GOLD"] == Assessment(60 * DAY_MS, Trend("UP", 11 * DAY_MS), None, None)
     assert assessed["CRUDE"].daily is not None
     assert assessed["CRUDE"].daily.state == "DOWN"
     assert assessed["NEW"] == Assessment(5 * DAY_MS, None, None, None)

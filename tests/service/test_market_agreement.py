@@ -91,7 +91,9 @@ def test_health_and_regime_tell_one_regime_of_one_day(market: Whole) -> None:
     health, regime = market.pro.data("market/health?context=1"), market.pro.data("regime")
     assert (health["regime"], health["regime_age_days"]) == (regime["market"]["regime"], regime["market"]["age_days"])
     assert health["universe"] <= regime["meta"]["universe"] <= len(risks(market))
-    assert parse_iso(regime["meta"]["through"]) == parse_iso(f"{health['date']}T00:00:00Z") + DAY_MS
+    through_ms, since_ms = parse_iso(regime["meta"]["through"]), parse_iso(regime["market"]["since"])
+    assert through_ms == parse_iso(f"{health['date']}T00:00:00Z") + DAY_MS
+    assert regime["market"]["age_days"] == len(range(since_ms, through_ms + 1, DAY_MS))
 
 
 @pytest.mark.promise("regime.active", "regime.confidence", "regime.history")

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from service.analytics.states import days_in_state
 from service.ask import query as q
 from service.ask.describe import clause_words, label_of
 from service.ask.measure_table import MEASURES, Unit
@@ -174,7 +175,7 @@ async def when(asked: QueryContext, operation: q.When) -> Result:
     for symbol in asked.ids:
         days = await _true_days(asked, condition or await _present(asked, symbol), symbol)
         if any(held is not None for _, held in days):
-            run = _run(asked.name(symbol), days, whole=symbol != MARKET)
+            run = _run(asked.name(symbol), days, _closed_before(asked, asked.query.where))
             rows.append(replace(run, values=run.values + await _then(asked, extra, symbol, run.values[1])))
     if not rows:
         raise Refused("unknown-value", subject=", ".join(asked.names(asked.ids)), label="that")
@@ -198,7 +199,7 @@ async def _instead(asked: QueryContext, condition: Condition) -> Figures:
         return {"now": ""}
     symbol = asked.ids[0]
     state = await _newest(asked, condition.measure, symbol)
-    run = _run("", await _true_days(asked, state, symbol), whole=True)
+    run = _run("", await _true_days(asked, state, symbol), _closed_before(asked, state))
     now = clause_words(asked.name(symbol), state, "has been")
     return {"now": now, "now_since": date(run.values[1]), "what": f"It was {condition.value}"}
 
@@ -272,10 +273,13 @@ async def _by_close(reading: DataReader, measure: Measure, symbol: str, span: In
     return [(day + DAY_MS, value) for day, value in points] if MEASURES[measure.name].states else points
 
 
-def _run(name: str, days: Sequence[tuple[int, Truth]], *, whole: bool) -> Row:
-    """The last run of days on which it held: whether it still holds, its first and last day, its length in days.
+def _run(name: str, days: Sequence[tuple[int, Truth]], before_ms: int) -> Row:
+    """The last run of days on which it held: whether it still holds, its first and last day, its closed days.
 
-    `whole`: the first day counts, as in streaks of coins; the age of the market's regime counts from its end.
+    Args:
+        name: Subject.
+        days: Oldest first.
+        before_ms: Days from here on have not closed.
     """
     known = [(day, held) for day, held in days if held is not None]
     end = len(known) - 1
@@ -286,8 +290,15 @@ def _run(name: str, days: Sequence[tuple[int, Truth]], *, whole: bool) -> Row:
     start = end
     while start > 0 and known[start - 1][1]:
         start -= 1
-    length = (known[end][0] - known[start][0]) // DAY_MS + int(whole)
+    closed = [day // DAY_MS for day, _ in known[start : end + 1] if day < before_ms]
+    length = days_in_state(closed[0], closed[-1]) if closed else 0
     return Row(name, ("holds" if end == len(known) - 1 else "ended", known[start][0], known[end][0], length))
+
+
+def _closed_before(asked: QueryContext, condition: Condition | None) -> int:
+    """Before when days have closed: a state of the present day is that of the last close, a price is not final yet."""
+    states = all(MEASURES[measure.name].states for measure in measures_in(condition))
+    return asked.reading.now_ms if states else asked.reading.today_ms
 
 
 async def check_days(asked: QueryContext) -> Result:
@@ -301,8 +312,7 @@ async def check_days(asked: QueryContext) -> Result:
 
 async def count_days(asked: QueryContext) -> Result:
     """On how many closed days conditions held for a coin: prices at their close, changes from close to close."""
-    states = all(MEASURES[measure.name].states for measure in measures_in(asked.query.where))
-    _, figures = await _days_held(asked, asked.query.where, asked.reading.now_ms if states else asked.reading.today_ms)
+    _, figures = await _days_held(asked, asked.query.where, _closed_before(asked, asked.query.where))
     return found("count_days", figures)
 
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Raw
 
+from service.analytics.states import days_in_state
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.errors import ServiceError
 from service.market.categories.documents import UPSTREAM, GeckoDocuments, known_coins, known_members
@@ -268,7 +269,7 @@ def _cap(row: GeckoCoin, now_ms: int) -> float | None:
 
 
 def streak_days(coin: CoinView) -> int | None:
-    """Number of closed days of the daily trend, including its first; null if unknown."""
+    """Closed days of the daily trend; null if unknown."""
     if coin.trend_daily is None or coin.trend_daily_since_ms is None or coin.through_ms is None:
         return None
-    return (coin.through_ms - coin.trend_daily_since_ms) // DAY_MS + 1
+    return days_in_state(coin.trend_daily_since_ms // DAY_MS, coin.through_ms // DAY_MS)

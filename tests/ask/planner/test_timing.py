@@ -243,6 +243,24 @@ async def test_when_a_price_was_last_beyond_a_bound_by_closes() -> None:
     assert (await ask(of(coins("SOL"), where=where(PRICE, "gt", 1e9), operation=When("last")))).kind == "never"
 
 
+@pytest.mark.parametrize("symbol", ["BTC", "ETH", "SOL"])
+@pytest.mark.parametrize("place", [0.0, 0.02, 0.1, 0.3, 0.5, 0.9])
+async def test_the_days_on_which_a_price_was_beyond_a_bound_have_closed(symbol: str, place: float) -> None:
+    closes = {bar.open_ms: bar.close for bar in bars(symbol, 0, TODAY_MS)}
+    today = await WORLD.history.today(symbol)
+    assert today is not None
+    every = [*closes.values(), today.close]
+    bound = sorted(every)[int(place * len(every))]
+    result = await ask(of(coins(symbol), where=where(PRICE, "gt", bound), operation=When("last")))
+    ended = [*reversed(every)]
+    while ended[0] <= bound:
+        ended.pop(0)
+    is_now = len(ended) == len(every)
+    length = next((days for days, close in enumerate(ended) if close <= bound), len(ended))
+    assert result.figures["days"].value == length - is_now
+    assert result.kind == ("since" if is_now else "last")
+
+
 async def test_conditions_are_joined_by_the_day() -> None:
     both = All((where(TREND, "eq", "UP"), Not(where(PRICE, "lt", 0.0))))
     expected = [run for run in runs("ETH") if run[0] == "UP"][-1]
@@ -317,7 +335,7 @@ async def test_since_when_the_market_is_in_its_regime() -> None:
     for measure in (Measure("regime"), Measure("market_regime")):
         result = await ask(of(MARKET, measure, operation=When("since")))
         assert (result.kind, result.figures["began"].value) == ("since", state.since_ms)
-        assert result.figures["days"].value == (TODAY_MS - state.since_ms) // DAY_MS
+        assert result.figures["days"].value == (TODAY_MS - state.since_ms) // DAY_MS + 1
         result = await ask(of(MARKET, where=where(measure, "eq", state.state), operation=When("last")))
         assert result.figures["began"].value == state.since_ms
     went = await ask(of(MARKET, Measure("regime"), time=JUNE))

@@ -77,7 +77,7 @@ def market_health(data: Any, meta: Any, screen: Display, _chosen: Mapping[str, o
 def _figures(data: Any) -> Iterator[tuple[str, list[Part]]]:
     if data.get("regime"):
         lasting = data.get("regime_age_days")
-        since = [] if lasting is None else [f"for {lasting} days"]
+        since = [] if lasting is None else [f"for {lasting} day{'' if lasting == 1 else 's'}"]
         yield "Regime", [Cell(data["regime"], _REGIMES.get(data["regime"])), *since]
     if data.get("velocity") is not None:
         moved = Cell(signed(data["velocity"], unit=""), direction(data["velocity"]))

@@ -37,13 +37,13 @@ def _rules(data: Any) -> list[str]:
 
 
 def _active(data: Any, screen: Display) -> Iterator[str]:
-    market, held = data["market"], data["positions"]
+    market, held, age = data["market"], data["positions"], data["market"]["age_days"]
     yield from flow(
         screen,
         [
             "The market is",
             Cell(market["regime"], STYLES.get(market["regime"])),
-            f"since {day(market['since'])}, {market['age_days']} days; conviction",
+            f"since {day(market['since'])}, {age} day{'' if age == 1 else 's'}; conviction",
             Cell(share(market["conviction"], 0), "strong"),
         ],
     )
