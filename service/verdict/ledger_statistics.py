@@ -44,9 +44,10 @@ def measure_live(
         measured: Results of the protocol.
 
     Returns:
-        The skill; null with fewer than 60 days of 20 coins or more.
+        The skill; null where `live_skill` gives a reason, as with fewer than 60 days of 20 coins or more.
     """
     from service.analytics.calibration.live import Published, live_skill  # noqa: PLC0415 - brings numpy
+    from service.analytics.calibration.skill import Unmeasured  # noqa: PLC0415
 
     published = [
         Published(day, symbol, move_pct, apply(model, _read(zlib.decompress(body))))
@@ -55,7 +56,7 @@ def measure_live(
     key = (look.ruleset, look.target, look.days)
     base_rate = next(row.base_rate for row in measured.followed if (row.ruleset, row.target, row.days) == key)
     found = live_skill(published, base_rate, look.target, look.days)
-    if found is None:
+    if isinstance(found, Unmeasured):
         return None
     days_seen, skill = found
     return LiveSkill(look.target, look.days, days_seen, round(skill.value, _DECIMALS), round(skill.high, _DECIMALS))

@@ -13,7 +13,7 @@ import numpy as np
 from service.analytics.calibration import protocol
 from service.analytics.calibration.fits import Isotonic
 from service.analytics.calibration.protocol import TARGETS, Measured, Trial
-from service.analytics.calibration.skill import decompose
+from service.analytics.calibration.skill import Decomposition, Skill, decompose
 from service.analytics.recomputed import DayInputs, JudgedDays, judge_inputs
 from service.clock import DAY_MS, iso
 from service.verdict import measured
@@ -61,6 +61,7 @@ def shipped(found: Evaluation) -> measured.MeasuredSkill:
 
 
 def _look(found: Evaluation, trial: Trial, look: Measured) -> measured.MeasuredClaim:
+    assert isinstance(look.skill, Skill), look.skill
     return measured.MeasuredClaim(
         ruleset=trial.ruleset,
         target=trial.target,
@@ -171,7 +172,11 @@ def _table(rows: Iterator[tuple[Trial, Measured]]) -> Iterator[str]:
     yield _TRIAL
     yield "|---" * (_TRIAL.count("|") - 1) + "|"
     for trial, one in rows:
-        parts = decompose(one.bins)
+        parts, skill = decompose(one.bins), one.skill
+        assert isinstance(parts, Decomposition), parts
+        assert isinstance(skill, Skill), skill
+        assert isinstance(one.intraclass, float), one.intraclass
+        assert isinstance(one.effective, float), one.effective
         cells = (
             trial.target,
             trial.horizon,
@@ -183,8 +188,8 @@ def _table(rows: Iterator[tuple[Trial, Measured]]) -> Iterator[str]:
             f"{one.brier:.4f}",
             f"{one.brier_of_base_rate:.4f}",
             *(f"{part:.4f}" for part in parts),
-            f"{one.skill.value:+.4f}",
-            f"{one.skill.low:+.4f} to {one.skill.high:+.4f}",
+            f"{skill.value:+.4f}",
+            f"{skill.low:+.4f} to {skill.high:+.4f}",
             f"{one.intraclass:.2f}",
             f"{one.effective:.0f}",
         )

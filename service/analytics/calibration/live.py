@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from service.analytics.calibration.protocol import LEAST_COINS, LEAST_DAYS_TO_CLAIM, Target, block_of, came_true
-from service.analytics.calibration.skill import Skill, measure
+from service.analytics.calibration.skill import Skill, Unmeasured, measure
 
 _LEVEL: Final = 0.05
 """Share of bootstrap samples below and above the interval: decision 9."""
@@ -23,7 +23,7 @@ class Published(NamedTuple):
 
 def live_skill(
     published: Sequence[Published], base_rate: float, target: Target, horizon: int
-) -> tuple[int, Skill] | None:
+) -> tuple[int, Skill] | Unmeasured:
     """Measure skill over the base rate by the bootstrap of the protocol.
 
     Args:
@@ -33,10 +33,10 @@ def live_skill(
         horizon: After so many days.
 
     Returns:
-        Counted days and skill; null under 60 days with 20 coins or more.
+        Counted days and skill; a reason under 60 days with 20 coins or more, and where `measure` has none.
     """
     if not published:
-        return None
+        return Unmeasured("nothing was published")
     places = {coin: at for at, coin in enumerate(dict.fromkeys(one.coin for one in published))}
     first, last = published[0].day, published[-1].day
     at = [one.day - first for one in published], [places[one.coin] for one in published]
@@ -49,6 +49,7 @@ def live_skill(
     days, _ = np.nonzero(known)
     counted = len(np.unique(days))
     if counted < LEAST_DAYS_TO_CLAIM:
-        return None
+        return Unmeasured(f"{counted} days with {LEAST_COINS} coins are fewer than {LEAST_DAYS_TO_CLAIM}")
     reference = np.full(len(days), base_rate)
-    return counted, measure(probability[known], reference, outcome[known], days, block=block_of(horizon), level=_LEVEL)
+    skill = measure(probability[known], reference, outcome[known], days, block=block_of(horizon), level=_LEVEL)
+    return skill if isinstance(skill, Unmeasured) else (counted, skill)

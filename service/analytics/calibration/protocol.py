@@ -11,6 +11,7 @@ from service.analytics.calibration.skill import (
     Bin,
     Days,
     Skill,
+    Unmeasured,
     bins,
     by_day,
     day_weights,
@@ -56,9 +57,9 @@ class Measured(NamedTuple):
     brier: float
     brier_of_base_rate: float
     bins: list[Bin]
-    skill: Skill
-    intraclass: float
-    effective: float
+    skill: Skill | Unmeasured
+    intraclass: float | Unmeasured
+    effective: float | Unmeasured
 
 
 class Trial(NamedTuple):
@@ -79,6 +80,7 @@ class Trial(NamedTuple):
             look is not None
             and look.days >= LEAST_DAYS_TO_CLAIM
             and look.days >= LEAST_BLOCKS_TO_CLAIM * block_of(self.horizon)
+            and isinstance(look.skill, Skill)
             and look.skill.low > 0
             and abs(look.skill.bias) <= 2 * look.skill.bias_error
         )
@@ -104,7 +106,7 @@ def run(closes: Floats, judged: Sequence[JudgedDays]) -> list[Trial]:
         judged: What each rule set said.
 
     Raises:
-        ValueError: If there are too few days to fit on.
+        ValueError: If there are too few days to fit on, or none with a prediction to choose on.
     """
     count = len(TARGETS) * len(HORIZONS) * len(judged) * len(METHODS)
     return [
@@ -226,6 +228,8 @@ def _choose(closes: Floats, judged: JudgedDays, target: Target, horizon: int, le
 
 def _measure(predicted: Predicted, part: Days, block: int, level: float) -> Measured:
     on = np.isin(predicted.days, part)
+    if not on.any():
+        raise ValueError(f"too few days to choose on: the first prediction is later than {len(part)} of them")
     days, probability, reference, outcome = (
         predicted.days[on], predicted.probability[on], predicted.reference[on], predicted.outcome[on]
     )  # fmt: skip

@@ -17,6 +17,8 @@ Days = npt.NDArray[np.int64]
 SAMPLES: Final = 10_000
 SEED: Final = 8402
 _BINS: Final = 10
+_NOTHING: Final = 1e-12
+"""A mean Brier score at most this is zero but for rounding."""
 
 
 class Bin(NamedTuple):
@@ -33,6 +35,12 @@ class Decomposition(NamedTuple):
     reliability: float
     resolution: float
     uncertainty: float
+
+
+class Unmeasured(NamedTuple):
+    """Why there is no number."""
+
+    reason: str
 
 
 class Skill(NamedTuple):
@@ -71,8 +79,10 @@ def bins(predicted: Floats, outcomes: Floats, weights: Floats) -> list[Bin]:
     ]
 
 
-def decompose(found: Sequence[Bin]) -> Decomposition:
-    """Murphy's three parts."""
+def decompose(found: Sequence[Bin]) -> Decomposition | Unmeasured:
+    """Murphy's three parts; none without a prediction."""
+    if not found:
+        return Unmeasured("nothing was predicted")
     base = sum(one.share * one.observed for one in found)
     return Decomposition(
         sum(one.share * (one.predicted - one.observed) ** 2 for one in found),
@@ -83,7 +93,7 @@ def decompose(found: Sequence[Bin]) -> Decomposition:
 
 def measure(
     predicted: Floats, reference: Floats, outcomes: Floats, days: Days, *, block: int, level: float, seed: int = SEED
-) -> Skill:
+) -> Skill | Unmeasured:
     """Skill over the reference, its interval drawn by circular blocks of whole days.
 
     Args:
@@ -94,12 +104,21 @@ def measure(
         block: Days drawn together.
         level: The share of samples below `low`, and above `high`.
         seed: Of the samples.
+
+    Returns:
+        The skill; a reason where there are fewer days than two blocks, so that samples would not differ, or where a
+        sample has only days on which the reference was exactly right, so that there is nothing to be better than.
     """
     own = by_day((predicted - outcomes) ** 2, days)
     base = by_day((reference - outcomes) ** 2, days)
     bias = by_day(predicted - outcomes, days)
-    drawn = np.random.default_rng(seed).integers(0, len(own), (SAMPLES, -(-len(own) // block)))
-    skills = 1 - _sums(own, drawn, block) / _sums(base, drawn, block)
+    if len(own) < 2 * block:
+        return Unmeasured(f"{len(own)} days are fewer than two blocks of {block} days")
+    drawn = block_starts(len(own), block, seed)
+    by_chance = _sums(base, drawn, block)
+    if by_chance.min() <= _NOTHING * len(own):
+        return Unmeasured("the reference was exactly right on all days of a sample")
+    skills = 1 - _sums(own, drawn, block) / by_chance
     low, high = np.quantile(skills, [level, 1 - level])
     return Skill(
         float(1 - own.sum() / base.sum()),
@@ -110,6 +129,15 @@ def measure(
     )
 
 
+def block_starts(days: int, block: int, seed: int) -> Days:
+    """The first days of the blocks of every sample, of shape (SAMPLES, blocks).
+
+    Drawn by PCG64 under that name, since numpy may change its default generator. It may change how integers are drawn
+    as well, so a test compares them with the recorded ones.
+    """
+    return np.random.Generator(np.random.PCG64(seed)).integers(0, days, (SAMPLES, -(-days // block)))
+
+
 def _sums(values: Floats, starts: Days, block: int) -> Floats:
     """The sum of each sample: of blocks of successive values, the first following the last."""
     until = np.concatenate([[0.0], np.cumsum(np.concatenate([values, values[:block]]))])
@@ -117,10 +145,19 @@ def _sums(values: Floats, starts: Days, block: int) -> Floats:
     return sums
 
 
-def intraclass(outcomes: Floats, days: Days) -> float:
-    """The intraclass correlation of outcomes within a day, by one-way analysis of variance; 0 to 1."""
+def intraclass(outcomes: Floats, days: Days) -> float | Unmeasured:
+    """The intraclass correlation of outcomes within a day, by one-way analysis of variance; 0 to 1.
+
+    A reason where there are fewer than two days, no day has two outcomes, or all outcomes are the same.
+    """
     _, places, counts = np.unique(days, return_inverse=True, return_counts=True)
     groups, rows = len(counts), len(outcomes)
+    if groups <= 1:
+        return Unmeasured("outcomes of fewer than two days do not differ between days")
+    if rows == groups:
+        return Unmeasured("no day has two outcomes")
+    if outcomes.min() == outcomes.max():
+        return Unmeasured("all outcomes are the same")
     means = np.bincount(places, outcomes) / counts
     between = float((counts * (means - outcomes.mean()) ** 2).sum() / (groups - 1))
     within = float(((outcomes - means[places]) ** 2).sum() / (rows - groups))
@@ -128,7 +165,12 @@ def intraclass(outcomes: Floats, days: Days) -> float:
     return max(0.0, (between - within) / (between + (size - 1) * within))
 
 
-def effective(outcomes: Floats, days: Days) -> float:
-    """How many independent outcomes these are worth: rows / (1 + (mean rows a day - 1) x intraclass correlation)."""
-    a_day = len(outcomes) / len(np.unique(days))
-    return len(outcomes) / (1 + (a_day - 1) * intraclass(outcomes, days))
+def effective(outcomes: Floats, days: Days) -> float | Unmeasured:
+    """How many independent outcomes these are worth: rows / (1 + (mean rows a day - 1) x intraclass correlation).
+
+    A reason where there is no such correlation.
+    """
+    within = intraclass(outcomes, days)
+    if isinstance(within, Unmeasured):
+        return within
+    return len(outcomes) / (1 + (len(outcomes) / len(np.unique(days)) - 1) * within)

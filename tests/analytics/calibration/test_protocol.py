@@ -15,6 +15,7 @@ from service.analytics.calibration.protocol import (
     run,
     split,
 )
+from service.analytics.calibration.skill import Skill, Unmeasured
 from service.analytics.recomputed import JudgedDays
 from tests.analytics.calibration.planted import SCORES, STRENGTH, market
 
@@ -99,8 +100,12 @@ def test_under_sixty_days_nothing_is_claimed(planted: list[Trial]) -> None:
     assert best.look is not None
     few = best._replace(look=best.look._replace(days=LEAST_DAYS_TO_CLAIM - 1))
     assert not few.is_earned
-    biased = best._replace(look=best.look._replace(skill=best.look.skill._replace(bias=0.2, bias_error=0.05)))
+    skill = best.look.skill
+    assert isinstance(skill, Skill)
+    biased = best._replace(look=best.look._replace(skill=skill._replace(bias=0.2, bias_error=0.05)))
     assert not biased.is_earned
+    unknown = best._replace(look=best.look._replace(skill=Unmeasured("too few days")))
+    assert not unknown.is_earned
 
 
 def test_targets_are_what_they_are_called() -> None:
@@ -116,8 +121,8 @@ def test_targets_are_what_they_are_called() -> None:
     assert moved[64] == 0
 
 
-@pytest.mark.parametrize(("days", "coins"), [(400, 19), (181, 24)])
-def test_nothing_is_fitted_on_too_few_coins_or_days(days: int, coins: int) -> None:
+@pytest.mark.parametrize(("days", "coins"), [(400, 19), (181, 24), (183, 24), (200, 24), (225, 24)])
+def test_nothing_is_fitted_or_chosen_on_too_few_coins_or_days(days: int, coins: int) -> None:
     closes, judged = market(seed=1, days=days, coins=coins)
     with pytest.raises(ValueError, match="too few days"):
         run(closes, [judged])
