@@ -2,8 +2,9 @@
 
 Pure: no I/O, no clock. A bullish verdict is right if the price is higher after the horizon, a bearish one if it is
 lower, a neutral one if it moved less than the bound of the horizon. Coins move together, so the 95 % interval of a hit
-rate treats the outcomes of a day as one cluster (Liang and Zeger, Biometrika 73, 1986). Outcomes of neighboring days
-overlap, so the variance is multiplied by the horizon in days.
+rate treats the outcomes of a day as one cluster (Liang and Zeger, Biometrika 73, 1986), by Student's t with as many
+degrees of freedom as days less one. Outcomes of neighboring days overlap, so the variance is multiplied by the horizon
+in days. Days that are all alike have no spread, so there is no interval.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from service.analytics.intervals import standard_errors
 from service.storage.documents import Document, DocumentState
 from service.verdict.ledger import ABSTAINED, HORIZONS, Kind, LedgerHead
 from service.wire.verdict import HorizonRecord, Label, Outcomes, Target, TrackRecord, Verdict
@@ -34,7 +36,6 @@ LABELS: Final[tuple[Label, ...]] = ("strong-bull", "bull", "neutral", "bear", "s
 SIDES: Final[Mapping[Label, int]] = {"strong-bull": 1, "bull": 1, "neutral": 0, "bear": -1, "strong-bear": -1}
 """Direction of the price for which a verdict is right."""
 
-_Z: Final = 1.96
 _DECIMALS: Final = 4
 
 
@@ -128,7 +129,8 @@ class Scorecard(Struct, frozen=True):
 class Figures(NamedTuple):
     """Rates of outcomes, 0 to 1, and the mean move in percent; null below 60 days.
 
-    `base_rate` is the rate over the coins of all daily verdicts, of which there are `compared`.
+    `base_rate` is the rate over the coins of all daily verdicts, of which there are `compared`. The interval is null as
+    well where the days are all alike.
     """
 
     outcomes: int
@@ -176,13 +178,13 @@ class OutcomeStatistics:
         if spread.seen < LEAST_DAYS:
             return Figures(own.outcomes, spread.seen)
         rate = hits / own.outcomes
-        off = _Z * sqrt(days * _variance(spread, rate, own.outcomes))
+        low, high = _interval(rate, days * _variance(spread, hits, own.outcomes), spread.seen)
         return Figures(
             own.outcomes,
             spread.seen,
             _rounded(rate),
-            _rounded(max(0.0, rate - off)),
-            _rounded(min(1.0, rate + off)),
+            low,
+            high,
             _rounded(_hits(compared, verdict) / compared.outcomes) if compared.outcomes else None,
             _rounded(own.moves / own.outcomes),
             compared.outcomes,
@@ -317,9 +319,15 @@ def _sentence(found: Figures, verdict: Label, days: int, symbol: str | None) -> 
         )
     return (
         f"After {found.hit_rate:.1%} of {found.outcomes} {verdict} verdicts{on} on {found.days_seen} days the price "
-        f"was {_claim(verdict, days)} {after} (95 % interval {found.hit_rate_low:.1%} to {found.hit_rate_high:.1%}); "
+        f"was {_claim(verdict, days)} {after} ({_interval_words(found)}); "
         f"after {found.base_rate:.1%} of all {found.compared}{on} it was."
     )
+
+
+def _interval_words(found: Figures) -> str:
+    if found.hit_rate_low is None or found.hit_rate_high is None:
+        return "no interval, because all days are alike"
+    return f"95 % interval {found.hit_rate_low:.1%} to {found.hit_rate_high:.1%}"
 
 
 def later(days: int) -> str:
@@ -336,10 +344,19 @@ def _hits(tally: OutcomeSums, verdict: Label) -> int:
     return {1: tally.ups, 0: tally.flats, -1: tally.downs}[SIDES.get(verdict, 0)]
 
 
-def _variance(spread: DaySpread, rate: float, outcomes: int) -> float:
-    """Variance of a rate with days as clusters, for outcomes that do not overlap."""
-    residuals = spread.squares - 2 * rate * spread.products + rate * rate * spread.sizes
-    return max(0.0, residuals) / outcomes**2
+def _variance(spread: DaySpread, hits: int, outcomes: int) -> float:
+    """Variance of a rate with days as clusters, for outcomes that do not overlap; 0 where all days are alike."""
+    residuals = spread.squares * outcomes**2 - 2 * hits * spread.products * outcomes + hits**2 * spread.sizes
+    return max(0, residuals) / outcomes**4
+
+
+def _interval(rate: float, variance: float, seen: int) -> tuple[float, float] | tuple[None, None]:
+    """The 95 % interval of a rate, 0 to 1; null where all days are alike, or there is only one."""
+    errors = standard_errors(seen)
+    if errors is None or not variance:
+        return None, None
+    off = errors * sqrt(variance)
+    return _rounded(max(0.0, rate - off)), _rounded(min(1.0, rate + off))
 
 
 def _rounded(figure: float) -> float:

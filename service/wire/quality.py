@@ -62,7 +62,7 @@ class VerdictFigures(Struct, frozen=True):
     `days_seen` counts the days on which such verdicts were given, `outcomes` the coins on all of them. `hit_rate` is
     how often what the verdict says came true, `hit_rate_low` and `hit_rate_high` its 95 % interval, clustered by day;
     `base_rate` how often the same came true after any daily verdict; 0 to 1. `mean_move_pct` is in percent. All null
-    under 60 days.
+    under 60 days, the interval also where all days are alike.
     """
 
     verdict: Label

@@ -160,7 +160,8 @@ class HorizonRecord(Struct, frozen=True):
     `days_seen` are the days on which such verdicts with an outcome were given, `outcomes` the coins on all of them:
     coins move together, so days are what counts. `hit_rate` is how often what the verdict says came true,
     `hit_rate_low` and `hit_rate_high` its 95 % interval, clustered by day; `base_rate` is how often the same came true
-    after any verdict; 0 to 1. `mean_move_pct` is in percent. All null under 60 days; `says` says so.
+    after any verdict; 0 to 1. `mean_move_pct` is in percent. All null under 60 days, the interval also where all days
+    are alike; `says` says so.
     """
 
     days: int

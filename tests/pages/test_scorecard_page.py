@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from service.pages import scorecard
 from service.verdict.claims import earned
 from service.verdict.measured import MEASURED, IsotonicModel
-from service.verdict.scorecard import LiveSkill, OutcomeCell
+from service.verdict.scorecard import DaySpread, LiveSkill, OutcomeCell
 from tests.pages.stage import Stage
 from tests.verdict.scorecards import card, cell
 from tests.verdict.test_claims import planted
@@ -28,15 +28,19 @@ async def test_it_begins_with_what_a_reader_should_conclude() -> None:
 
 @pytest.mark.promise("record.two")
 async def test_the_live_and_the_backtested_record_stand_apart_each_by_verdict_and_horizon() -> None:
-    """Of 400 bull verdicts 240 rose; with 400 bear ones, of which 80 rose, 320 of 800 did."""
+    """Of 400 bull verdicts 240 rose; with 400 bear ones, of which 80 rose, 320 of 800 did.
+
+    In the backtest all ten of a day rose on 30 days and none on 30 others: 2.001 standard errors of 6.455 %.
+    """
     live = card(
         cell(400, ups=240), cell(400, ups=80, verdict="bear"), OutcomeCell("asked", 1, "", "bull", 9, 5, 4, 1, 3.0)
     )
-    text = await Stage(live, card(cell(600, ups=300), days=60)).text("/scorecard")
+    backtest = replace(card(cell(600, ups=300)), spreads=[DaySpread("daily", 1, "bull", 60, 3000, 3000, 6000)])
+    text = await Stage(live, backtest).text("/scorecard")
     first, second, asked = text.index("Live record"), text.index("Backtested record"), text.index("What somebody asked")
-    assert first < text.index("bull 1 100 400 60.0 % 60.0 to 60.0 % 40.0 % +1.40 %") < second
-    assert first < text.index("bear 1 100 400 80.0 % 80.0 to 80.0 % 60.0 % -0.20 %") < second
-    assert second < text.index("bull 1 60 600 50.0 % 50.0 to 50.0 % 50.0 % +1.00 %") < asked
+    assert first < text.index("bull 1 100 400 60.0 % days all alike 40.0 % +1.40 %") < second
+    assert first < text.index("bear 1 100 400 80.0 % days all alike 60.0 % -0.20 %") < second
+    assert second < text.index("bull 1 60 600 50.0 % 37.1 to 62.9 % 50.0 % +1.00 %") < asked
     assert "strong bull 1 0 0 not enough days yet" in text
 
 

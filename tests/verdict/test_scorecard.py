@@ -19,8 +19,18 @@ from service.verdict.ledger import HORIZONS, Ledger, LedgerHead
 from service.verdict.ledger_statistics import count_ledger
 from service.verdict.outcomes import move_pct
 from service.verdict.ruleset import VERSION_1, VERSION_2
-from service.verdict.scorecard import BACKTEST, LABELS, SCORECARD, OutcomeCell, OutcomeStatistics, Scorecard, Scorecards
+from service.verdict.scorecard import (
+    BACKTEST,
+    LABELS,
+    SCORECARD,
+    DaySpread,
+    OutcomeCell,
+    OutcomeStatistics,
+    Scorecard,
+    Scorecards,
+)
 from service.wire.verdict import Label, TrackRecord
+from tests.analytics.students import reach
 from tests.fakes.clock import START_MS
 from tests.verdict.issuing import LEANS, ORIGIN, judged
 from tests.verdict.scorecards import card, cell
@@ -98,7 +108,7 @@ def interval(own: Sequence[Past], verdict: str, days: int) -> tuple[float, float
     for each in own:
         residuals[each.issued_ms // DAY_MS] += each.came_true(verdict) - rate
     variance = sum(residual**2 for residual in residuals.values()) / len(own) ** 2
-    off = 1.96 * math.sqrt(days * variance)
+    off = reach(len(residuals)) * math.sqrt(days * variance)
     return max(0.0, rate - off), min(1.0, rate + off)
 
 
@@ -228,12 +238,12 @@ async def test_a_record_tells_all_coins_and_this_coin_and_what_they_are_compared
     assert (every.outcomes, every.hit_rate, every.base_rate) == (200, 0.4, round(130 / 300, 4))
     assert (own.outcomes, own.hit_rate, own.base_rate) == (80, 0.75, round(110 / 180, 4))
     assert every.says == (
-        "After 40.0% of 200 bull verdicts on 100 days the price was higher a day later (95 % interval 40.0% to 40.0%); "
-        "after 43.3% of all 300 it was."
+        "After 40.0% of 200 bull verdicts on 100 days the price was higher a day later (no interval, because all days "
+        "are alike); after 43.3% of all 300 it was."
     )
     assert own.says == (
-        "After 75.0% of 80 bull verdicts on BTC on 80 days the price was higher a day later (95 % interval 65.5% to "
-        "84.5%); after 61.1% of all 180 on BTC it was."
+        "After 75.0% of 80 bull verdicts on BTC on 80 days the price was higher a day later (95 % interval 65.4% to "
+        "84.6%); after 61.1% of all 180 on BTC it was."
     )
 
 
@@ -305,6 +315,33 @@ def test_asked_verdicts_are_compared_with_daily_ones_where_there_are_any() -> No
     assert (found.hit_rate, found.base_rate, found.compared) == (0.75, None, 0)
     found = OutcomeStatistics(card(asked, cell(30, ups=3))).figures("bull", 1, "asked")
     assert (found.base_rate, found.compared) == (0.1, 30)
+
+
+@pytest.mark.parametrize(
+    ("days", "count", "odd", "even"), [(60, 1, 0, 1), (61, 2, 2, 1), (97, 3, 1, 3), (400, 20, 3, 9)]
+)
+@pytest.mark.parametrize("horizon", HORIZONS)
+def test_an_interval_is_by_students_distribution_over_days(
+    days: int, count: int, odd: int, even: int, horizon: int
+) -> None:
+    hits = [(odd if day % 2 else even) * (day % 3 > 0) for day in range(days)]
+    ups, outcomes = sum(hits), count * days
+    every = OutcomeCell("daily", horizon, "BTC", "bull", outcomes, ups, outcomes - ups, 0, 0.0)
+    squares, products = sum(hit**2 for hit in hits), sum(hit * count for hit in hits)
+    spread = DaySpread("daily", horizon, "bull", days, squares, products, count**2 * days)
+    found = OutcomeStatistics(Scorecard(2, [every], [spread])).figures("bull", horizon)
+    rate = ups / outcomes
+    variance = horizon * sum((hit - rate * count) ** 2 for hit in hits) / outcomes**2
+    off = reach(days) * math.sqrt(variance)
+    assert found.hit_rate_low == pytest.approx(max(0.0, rate - off), abs=5.1e-5)
+    assert found.hit_rate_high == pytest.approx(min(1.0, rate + off), abs=5.1e-5)
+
+
+@pytest.mark.parametrize("days", [60, 61, 99, 180, 363, 1001])
+@pytest.mark.parametrize(("right", "of"), [(0, 3), (1, 3), (7, 7)])
+def test_days_that_are_all_alike_have_no_interval(days: int, right: int, of: int) -> None:
+    found = OutcomeStatistics(card(cell(of * days, ups=right * days), days=days)).figures("bull", 1)
+    assert (found.hit_rate, found.hit_rate_low, found.hit_rate_high) == (round(right / of, 4), None, None)
 
 
 async def test_the_bounds_of_neutral_belong_to_it(database: Database) -> None:

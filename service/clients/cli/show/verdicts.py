@@ -171,10 +171,16 @@ def _outcomes(name: str, found: Any) -> list[Cell | object]:
         name,
         f"{found['days_seen']:,}",
         Cell(share(found["hit_rate"]), better),
-        f"{share(found['hit_rate_low'])} to {share(found['hit_rate_high'])}",
+        _interval(found),
         share(found["base_rate"]),
         Cell(signed(move), direction(move)),
     ]
+
+
+def _interval(row: Any) -> str:
+    if row["hit_rate"] is not None and row["hit_rate_low"] is None:
+        return "days all alike"
+    return f"{share(row['hit_rate_low'])} to {share(row['hit_rate_high'])}"
 
 
 def _identity(data: Any, screen: Display) -> Iterator[str]:
@@ -236,8 +242,7 @@ def _scorecard_row(row: Any) -> list[Cell | object]:
     said = [row["verdict"].replace("-", " "), f"{row['days']} d", f"{row['days_seen']:,}", f"{row['outcomes']:,}"]
     if row["hit_rate"] is None:
         return [*said, "", Cell("not enough yet", "dim"), "", ""]
-    interval = f"{share(row['hit_rate_low'])} to {share(row['hit_rate_high'])}"
-    return [*said, share(row["hit_rate"]), interval, share(row["base_rate"]), change(row["mean_move_pct"])]
+    return [*said, share(row["hit_rate"]), _interval(row), share(row["base_rate"]), change(row["mean_move_pct"])]
 
 
 def _ledger(record: Any, screen: Display) -> Iterator[str]:

@@ -79,6 +79,15 @@ def test_the_record_of_such_verdicts_is_a_table_once_there_is_one() -> None:
     check("signal.record", lambda screen: verdicts.signal(data, meta, screen, {}))
 
 
+def test_days_that_are_all_alike_have_no_interval() -> None:
+    data, meta = answer("signal")
+    found = {"days_seen": 61, "outcomes": 61, "hit_rate": 1.0, "base_rate": 0.5, "mean_move_pct": 0.8}
+    data["record"]["live"]["all_coins"][0] |= found | {"hit_rate_low": None, "hit_rate_high": None}
+    data, meta = verdict(**data)
+    shown = "\n".join(verdicts.signal(data, meta, PLAIN, {}))
+    assert shown.count("days all alike") == 1
+
+
 def test_before_there_is_a_record_the_one_that_is_nearest_says_how_near() -> None:
     data, meta = answer("signal")
     data["record"]["backtested"] = None
