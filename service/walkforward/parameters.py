@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from service.analytics.costs import FEE_BPS, SLIPPAGE, Slippage
 
-ENGINE: Final = "verdict-walkforward-2"
+ENGINE: Final = "verdict-walkforward-3"
 """Increase it when the same request gives other records."""
 
 Scheme = Literal["anchored", "rolling"]

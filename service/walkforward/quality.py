@@ -1,15 +1,13 @@
 """The record of a strategy on one coin, from the out-of-sample trades of a run.
 
 - One trade is one observation: trades of one strategy on one coin never overlap.
-- The **trials** of the deflated Sharpe ratio are all back-tests of the run, of every strategy and fold, as in its
-  summary.
-- **Variance of the trials' Sharpe ratios**: that of the run, scaled from a year to a trade by the trades a year. It is
-  at least 1 / trades, the sampling variance of a ratio of zero (Lo, "The Statistics of Sharpe Ratios", Financial
-  Analysts Journal 58(4), 2002). Trials share most of their days, so their own variance understates chance on one coin.
+- The **trials** of the deflated Sharpe ratio and the variance of their ratios are those of the run's summary: all
+  back-tests of every strategy and fold, those of a fold compared with each other.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Final, get_args
 
 from service.clock import DAY_MS, parse_iso
@@ -61,12 +59,13 @@ def judge_trades_of(run: StoredRun | None, asset: str, signal_type: StrategyType
 
 def _sharpe(returns: Sequence[float], run: StoredRun, summary: WalkforwardSummary) -> tuple[float | None, float | None]:
     """The Sharpe ratio per trade, and its deflated probability."""
-    from service.analytics.backtest.statistics import DAYS_A_YEAR, judge_trades  # noqa: PLC0415 - brings numpy
+    from service.analytics.backtest.statistics import annualised, count_trials, judge_trades  # noqa: PLC0415 - brings numpy
 
-    yearly = [sharpe for fold in run.head.folds for sharpe in fold.sharpes if sharpe is not None]
-    years = (_day(summary.lastDay) - _day(summary.firstDay) + 1) / DAYS_A_YEAR
-    of_trials = variance(yearly) * years if len(yearly) > 1 else 0.0
-    return judge_trades(returns, summary.trials, max(of_trials, 1.0) / len(returns))
+    by_fold: defaultdict[int, list[float | None]] = defaultdict(list)
+    for fold in run.head.folds:
+        by_fold[fold.fold] += [None if sharpe is None else sharpe / annualised(1.0) for sharpe in fold.sharpes]
+    days = _day(summary.lastDay) - _day(summary.firstDay) + 1
+    return judge_trades(returns, count_trials(by_fold.values())._replace(made=summary.trials), days)
 
 
 def _day(date: str) -> int:
@@ -86,7 +85,11 @@ def _record(asset: str, found: SignalValidations) -> str:
     trades = f"closed out-of-sample trades of {asset} by {found.strategy}"
     if found.sampleSize < LEAST_TRADES:
         return f"Too few {trades} to judge: {found.sampleSize} of the {LEAST_TRADES} that are needed."
-    deflated = "cannot be computed" if found.deflatedSharpe is None else f"is {found.deflatedSharpe:g}"
+    if found.deflatedSharpe is not None:
+        deflated = f"is {found.deflatedSharpe:g}"
+    else:
+        why = "all returns are the same" if found.sharpe is None else "the returns are too skewed for its formula"
+        deflated = f"cannot be computed, because {why}"
     return (
         f"{found.wins} of {found.sampleSize} {trades} were profitable, with a mean return of {found.meanReturnPct:+g} "
         f"percent after costs and funding, and the deflated Sharpe probability {deflated}; VALIDATED needs "

@@ -6,13 +6,12 @@ from typing import Literal, NamedTuple
 from service.analytics.backtest.performance import (
     ReturnDays,
     TrackPerformance,
-    TrialCount,
     buy_and_hold,
     combine_days,
     concatenate_days,
-    count_trials,
     measure_performance,
 )
+from service.analytics.backtest.statistics import TrialCount, count_trials
 from service.analytics.costs import standard
 from service.clock import DAY_MS, iso
 from service.walkforward.gate import MOST_ERRORS, SURROGATES
@@ -62,7 +61,7 @@ def summarise(walks: WalksByStrategy, refused: Mapping[Strategy, str], context: 
         context: Shared inputs of the walk.
     """
     trials = count_trials(
-        [sharpe for walked in walks.values() for tested in walked for sharpe in tested.training.sharpes]
+        [sharpe for tested in fold for sharpe in tested.training.sharpes] for fold in zip(*walks.values(), strict=True)
     )
     folds = next(iter(walks.values()))
     begin = folds[0].fold.begin

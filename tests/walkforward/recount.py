@@ -4,6 +4,7 @@ Plain Python, a position and a day at a time. Of the engine nothing is used but 
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from statistics import NormalDist, fmean, median, pstdev, variance
@@ -14,7 +15,8 @@ from service.walkforward.parameters import CoinHistoryInput
 EPOCH = date(1970, 1, 1)
 FEE_BPS, SLIPPAGE_BPS = 4.5, ((1e9, 1), (1e8, 3), (1e7, 10), (1e6, 25), (1e5, 60), (0, 150))
 RESTING = 0.0000125 * 24
-Trials = Sequence[float | None]
+Trials = Sequence[Sequence[float | None]]
+"""Yearly ratios by fold."""
 """Annualised Sharpe ratios; none where nothing was traded."""
 
 
@@ -168,10 +170,13 @@ def luck(net: Sequence[float], trials: Trials) -> dict[str, float]:
     skew = third * math.sqrt(count * (count - 1)) / (count - 2)
     kurtosis = 3 + (count - 1) / ((count - 2) * (count - 3)) * ((count + 1) * fourth - 3 * (count - 1))
     spread = math.sqrt((1 - skew * ratio + (kurtosis - 1) / 4 * ratio**2) / (count - 1))
-    made, normal = len(trials), NormalDist()
+    made, normal = sum(map(len, trials)), NormalDist()
+    ratios = [[one for one in fold if one is not None] for fold in trials]
+    apart = [(len(fold) - 1, variance(fold)) for fold in ratios if len(fold) > 1]
+    pooled = sum(freedom * spread for freedom, spread in apart) / sum(freedom for freedom, _ in apart) / 365
     euler = 0.5772156649015329
     most = (1 - euler) * normal.inv_cdf(1 - 1 / made) + euler * normal.inv_cdf(1 - 1 / (made * math.e))
-    most *= math.sqrt(variance(one for one in trials if one is not None) / 365)
+    most *= math.sqrt(max(pooled, 1 / (count - 1)))
     return {
         "sharpe": ratio * math.sqrt(365),
         "probabilisticSharpe": normal.cdf(ratio / spread),
@@ -182,7 +187,10 @@ def luck(net: Sequence[float], trials: Trials) -> dict[str, float]:
 def recount(run: Any, market: Market) -> dict[str, Any]:
     """The summaries of the strategies and of all of them, by name; returns by record besides, under `returns`."""
     first, last = day_of(run["summary"]["firstDay"]), day_of(run["summary"]["lastDay"])
-    share, trials = weights(run, market), [one for fold in run["folds"] for one in fold["sharpes"]]
+    share, by_fold = weights(run, market), defaultdict[int, list[float | None]](list)
+    for fold in run["folds"]:
+        by_fold[fold["fold"]] += fold["sharpes"]
+    trials = list(by_fold.values())
     names = [one["strategy"] for one in run["summary"]["strategies"][1:]]
     told: dict[str, Any] = {"returns": {}}
     together = {day: Day() for day in range(first, last + 1)}

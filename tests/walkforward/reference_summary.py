@@ -16,12 +16,12 @@ from tests.walkforward.reference_plans import Universe
 EULER = 0.5772156649015329
 
 
-def figures(walked: Sequence[Walked], trials: Sequence[float | None], share: float = 1.0) -> dict[str, float]:
+def figures(walked: Sequence[Walked], trials: Sequence[Sequence[float | None]], share: float = 1.0) -> dict[str, float]:
     """What is told of these folds, each with a share of the capital; not rounded.
 
     Args:
         walked: Of one strategy, or of several side by side.
-        trials: Of the whole run.
+        trials: Daily ratios of the whole run, by fold.
         share: Of the capital, for each strategy.
     """
     days = range(min(one.fold.begin for one in walked), max(one.fold.end for one in walked))
@@ -33,7 +33,8 @@ def figures(walked: Sequence[Walked], trials: Sequence[float | None], share: flo
     wins = sum(trade.brought > 0 for trade in trades)
     ratio = sharpe(net)
     assert ratio is not None
-    luck = best_by_luck(len(trials), statistics.variance(trial for trial in trials if trial is not None))
+    made = sum(map(len, trials))
+    luck = best_by_luck(made, max(pooled(trials), 1 / (len(net) - 1)))
     return {
         "total": len(trades),
         "wins": wins,
@@ -48,7 +49,7 @@ def figures(walked: Sequence[Walked], trials: Sequence[float | None], share: flo
         "exposure": statistics.fmean(exposure),
         "turnover": statistics.fmean(turnover) * 365,
         "fundingKnown": sum(one.books.known_days for one in walked) / sum(one.books.position_days for one in walked),
-        "trials": len(trials),
+        "trials": made,
     }
 
 
@@ -80,6 +81,13 @@ def capital(returns: Sequence[float]) -> list[float]:
 
 def drawdown(worth: Sequence[float]) -> float:
     return max(1 - value / max(worth[: number + 1]) for number, value in enumerate(worth))
+
+
+def pooled(trials: Sequence[Sequence[float | None]]) -> float:
+    """The variance within groups, each weighted by its degrees of freedom."""
+    known = [[trial for trial in group if trial is not None] for group in trials]
+    parts = [(len(group) - 1, statistics.variance(group)) for group in known if len(group) > 1]
+    return sum(freedom * spread for freedom, spread in parts) / sum(freedom for freedom, _ in parts) if parts else 0.0
 
 
 def best_by_luck(trials: int, variance: float) -> float:

@@ -62,7 +62,7 @@ def test_the_figures_are_those_that_the_trades_and_the_papers_come_to(count: int
         "winRate": pytest.approx(wins / count, abs=5e-5),
         "meanReturnPct": pytest.approx(statistics.fmean(returns), abs=5e-5),
         "sharpe": pytest.approx(statistics.fmean(returns) / statistics.pstdev(returns), abs=5e-5),
-        "deflatedSharpe": pytest.approx(probability(returns, best_by_luck(TRIALS, 1 / count)), abs=5e-5),
+        "deflatedSharpe": pytest.approx(probability(returns, best_by_luck(TRIALS, 1 / (count - 1))), abs=5e-5),
         "trials": TRIALS,
         "firstDay": date(TODAY - 200),
         "lastDay": date(TODAY - 1),
@@ -73,8 +73,28 @@ def test_trials_that_differ_by_more_than_chance_deflate_by_their_own_variance() 
     returns, yearly = drawn(120, 2.0), (4.0, -3.0, None, 2.5)
     found = judge_trades_of(run_of(returns, yearly=yearly), "BTC", "trend-following").validations
     of_a_trade = statistics.variance([4.0, -3.0, 2.5]) * (200 / 365) / 120
-    assert of_a_trade > 1 / 120
+    assert of_a_trade > 1 / 119
     assert found.deflatedSharpe == pytest.approx(probability(returns, best_by_luck(TRIALS, of_a_trade)), abs=5e-5)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.5, 4.0, -9.0, 30.0, 1000.0])
+def test_what_the_market_did_in_another_fold_is_no_spread_of_trials(apart: float) -> None:
+    """Ratios of two folds differ by the days as well, so only those of the same days are compared."""
+    returns, yearly = drawn(120, 2.0), [4.0, -3.0, 2.5]
+    told = run_of(returns, yearly=yearly)
+    (one,) = told.head.folds
+    other = replace(one, fold=2, sharpes=[ratio + apart for ratio in yearly])
+    both = replace(told, head=replace(told.head, folds=[one, other]))
+    found, alone = (judge_trades_of(run, "BTC", "trend-following").validations for run in (both, told))
+    assert found.deflatedSharpe == alone.deflatedSharpe
+
+
+@pytest.mark.parametrize("lesser", [5.8, 5.9, 6.0])
+def test_moments_beyond_the_formula_are_named_as_the_reason(lesser: float) -> None:
+    found = judged([lesser] * 20 + [lesser + 10] * 10)
+    assert found.validations.sharpe is not None
+    assert found.confidence is None
+    assert "cannot be computed, because the returns are too skewed for its formula; VALIDATED" in found.message
 
 
 def test_a_single_trial_with_a_ratio_has_no_variance_of_its_own() -> None:
@@ -129,8 +149,8 @@ def test_returns_that_never_change_allow_no_probability() -> None:
     assert (found.reliability_tier, found.confidence, found.validations.sharpe) == ("PRELIMINARY", None, None)
     assert found.message == (
         "120 of 120 closed out-of-sample trades of BTC by trend-following were profitable, with a mean return of +1.5 "
-        "percent after costs and funding, and the deflated Sharpe probability cannot be computed; VALIDATED needs 100 "
-        "trades and 0.95."
+        "percent after costs and funding, and the deflated Sharpe probability cannot be computed, because "
+        "all returns are the same; VALIDATED needs 100 trades and 0.95."
     )
 
 

@@ -16,7 +16,7 @@ from service.wire.walkforward import Strategy
 from tests.market.recordings import needs_recordings
 from tests.walkforward.recount import date_of, day_of
 from tests.walkforward.reference_bars import BUNDLED, RECORDED
-from tests.walkforward.reference_summary import best_by_luck, probability
+from tests.walkforward.reference_summary import best_by_luck, pooled, probability
 from tests.walkforward.test_reference_walk import Case, both, few
 
 ROUNDING = 1e-4
@@ -53,7 +53,8 @@ def test_every_record_of_the_recorded_market_is_recounted_from_its_trades() -> N
     told = unpack_run(1, pack_run(run, 0))
     first, last = day_of(run.summary.firstDay), day_of(run.summary.lastDay)
     yearly = [sharpe for fold in run.folds for sharpe in fold.sharpes]
-    spread = statistics.variance(sharpe for sharpe in yearly if sharpe is not None)
+    by_fold = [[sharpe for fold in run.folds if fold.fold == one for sharpe in fold.sharpes] for one in range(1, 7)]
+    spread = pooled(by_fold) / 365
     tiers: dict[str, int] = dict.fromkeys(("INSUFFICIENT_DATA", "PRELIMINARY", "VALIDATED"), 0)
     for name in get_args(Strategy):
         for coin in {outcome.symbol for outcome in run.outcomes}:
@@ -66,7 +67,7 @@ def test_every_record_of_the_recorded_market_is_recounted_from_its_trades() -> N
             if count < 30:
                 assert (found.reliability_tier, found.confidence, record.sharpe) == ("INSUFFICIENT_DATA", None, None)
                 continue
-            variance = max(1 / count, spread * (last - first + 1) / 365 / count)
+            variance = max(1 / (count - 1), spread * (last - first + 1) / count)
             confidence = probability(returns, best_by_luck(len(yearly), variance))
             assert record.sharpe == pytest.approx(statistics.fmean(returns) / statistics.pstdev(returns), abs=ROUNDING)
             assert found.confidence == pytest.approx(confidence, abs=ROUNDING)

@@ -42,8 +42,8 @@ class Both(NamedTuple):
     history: History
 
     @property
-    def trials(self) -> list[float | None]:
-        return [trial for folds in self.walked.values() for one in folds for trial in one.trials]
+    def trials(self) -> list[list[float | None]]:
+        return [[trial for one in fold for trial in one.trials] for fold in zip(*self.walked.values(), strict=True)]
 
     def everything(self) -> Iterator[tuple[str, Walked]]:
         return ((name, one) for name, folds in self.walked.items() for one in folds)

@@ -35,6 +35,7 @@ Decided here:
 - **Funding that was not recorded is never a gain**: a long pays the venue's resting rate, a short is paid nothing. The
   share of position-days that were known is published.
 - **Sharpe ratios** are of daily returns, of the population, without a rate forgone; their skewness and kurtosis are
-  corrected for bias (the conventions of `purgedcv`). One trial is no choice, so nothing is deflated. The variance of a
+  corrected for bias (the conventions of `purgedcv`). One trial is no choice, so nothing is deflated. Trials are
+  compared with those of the same fold, and differ by chance at least (`docs/numbers.md`). The variance of a
   probabilistic ratio is taken at the observed ratio (2012, 2014), not at the benchmark, as a paper of 2025 proposes.
 """

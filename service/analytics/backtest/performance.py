@@ -1,7 +1,6 @@
 """What the days of a walk-forward say about it, luck included; and what doing nothing would have brought."""
 
 from collections.abc import Sequence
-from statistics import variance
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from service.analytics.backtest.book import BacktestBook
 from service.analytics.backtest.statistics import (
     DAYS_A_YEAR,
+    TrialCount,
     annualised,
     compounded,
     deflated_sharpe,
@@ -26,13 +26,6 @@ class ReturnDays(NamedTuple):
     net: Floats
     exposure: Floats
     turnover: Floats
-
-
-class TrialCount(NamedTuple):
-    """How many back-tests there were to choose from, and the sample variance of their daily Sharpe ratios."""
-
-    made: int
-    variance: float
 
 
 class TrackPerformance(NamedTuple):
@@ -71,19 +64,18 @@ def combine_days(records: Sequence[ReturnDays], share: float, days: int) -> Retu
     return ReturnDays(net, exposure, turnover)
 
 
-def count_trials(sharpes: Sequence[float | None]) -> TrialCount:
-    """Count all trials, also those that never traded; these have no ratio to add to the variance."""
-    known = [sharpe for sharpe in sharpes if sharpe is not None]
-    return TrialCount(len(sharpes), variance(known) if len(known) > 1 else 0.0)
-
-
 def measure_performance(days: ReturnDays, trials: TrialCount) -> TrackPerformance:
     """Judge a record.
 
     Args:
         days: One at least.
         trials: All those that were made before it.
+
+    Raises:
+        ValueError: If there is no day.
     """
+    if not len(days.net):
+        raise ValueError("a record without a day has no figures")
     found = moments(days.net)
     ratio = probabilistic = deflated = None
     if found is not None:

@@ -2,13 +2,14 @@
 
 Sharpe ratios are per period (here a day) unless they are called annualised, and of returns as they are: the rate a
 trader forgoes is taken as zero. Sources: Bailey and López de Prado, "The Sharpe Ratio Efficient Frontier", Journal of
-Risk 15(2), 2012 (PSR), and "The Deflated Sharpe Ratio", Journal of Portfolio Management 40(5), 2014 (SR0, DSR). The
-moments are taken as `purgedcv` takes them: deviations of the population, skewness and kurtosis corrected for bias.
+Risk 15(2), 2012 (PSR), and "The Deflated Sharpe Ratio", Journal of Portfolio Management 40(5), 2014 (SR0, DSR);
+Mertens, "Comments on variance of the IID estimator in Lo (2002)", 2002 (variance of a ratio). The moments are taken as
+`purgedcv` takes them: deviations of the population, skewness and kurtosis corrected for bias.
 """
 
 import math
-from collections.abc import Sequence
-from statistics import NormalDist
+from collections.abc import Iterable, Sequence
+from statistics import NormalDist, fmean
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,6 +33,13 @@ class Moments(NamedTuple):
     deviation: float
     skew: float
     kurtosis: float
+
+
+class TrialCount(NamedTuple):
+    """How many back-tests there were to choose from, and the variance of their daily Sharpe ratios (`count_trials`)."""
+
+    made: int
+    variance: float
 
 
 def moments(returns: Floats) -> Moments | None:
@@ -86,7 +94,7 @@ def probabilistic_sharpe(
 ) -> float | None:
     """Estimate the probability that the true Sharpe ratio is above a benchmark (2012).
 
-    PSR(b) = Φ((SR - b) √(n - 1) / √(1 - skew SR + (kurtosis - 1)/4 SR²)).
+    PSR(b) = Φ((SR - b) / √V), V being `sharpe_variance` at the observed ratio.
 
     Args:
         sharpe: The observed ratio, per period.
@@ -96,13 +104,47 @@ def probabilistic_sharpe(
         benchmark: Per period as well.
 
     Returns:
-        A probability; None where there are fewer than two returns, or moments so extreme that the variance above is not
-        positive: the approximation says nothing there.
+        A probability; None where there is no variance.
+    """
+    variance = sharpe_variance(sharpe, count, skew, kurtosis)
+    return None if variance is None else _NORMAL.cdf((sharpe - benchmark) / math.sqrt(variance))
+
+
+def sharpe_variance(sharpe: float, count: int, skew: float, kurtosis: float) -> float | None:
+    """Estimate the variance of a Sharpe ratio over samples of independent returns (Mertens 2002).
+
+    V = (1 - skew SR + (kurtosis - 1)/4 SR²) / (n - 1); so 1 / (n - 1) of a ratio of zero, whatever the moments.
+
+    Args:
+        sharpe: The ratio, per period.
+        count: Of returns.
+        skew: Of the returns.
+        kurtosis: Of the returns, 3 if normal.
+
+    Returns:
+        A variance above 0; None where there are fewer than two returns, or moments so extreme that it is not positive:
+        the approximation says nothing there.
     """
     variance = 1 - skew * sharpe + (kurtosis - 1) / 4 * sharpe**2
-    if count <= 1 or variance <= 0:
-        return None
-    return _NORMAL.cdf((sharpe - benchmark) * math.sqrt((count - 1) / variance))
+    return variance / (count - 1) if count > 1 and variance > 0 else None
+
+
+def count_trials(same_days: Iterable[Sequence[float | None]]) -> TrialCount:
+    """Count trials, and take the variance of their Sharpe ratios among those that were made on the same days.
+
+    Ratios of different days differ by what the market did as well, and days that two trials share hide chance. So only
+    trials of the same days are compared, and the variances of all such groups pooled: squares about the mean of the
+    group, over the degrees of freedom.
+
+    Args:
+        same_days: The daily ratios of the trials of each group; None of a trial that never traded, which counts, but
+            has no ratio to add.
+    """
+    groups = list(same_days)
+    known = [[ratio for ratio in group if ratio is not None] for group in groups]
+    freedom = sum(len(ratios) - 1 for ratios in known if ratios)
+    squares = math.fsum((ratio - fmean(ratios)) ** 2 for ratios in known for ratio in ratios)
+    return TrialCount(sum(map(len, groups)), squares / freedom if freedom else 0.0)
 
 
 def expected_max_sharpe(trials: int, variance: float) -> float:
@@ -140,9 +182,13 @@ def deflated_sharpe(
         variance: Of the trials' Sharpe ratios, per period.
 
     Returns:
-        The probabilistic Sharpe ratio against `expected_max_sharpe`; None as there.
+        The probabilistic Sharpe ratio against `expected_max_sharpe`; None as there. Trials whose ratios are alike still
+        differ by chance on the days of this record, so their variance counts as that of a ratio of zero at least.
     """
-    return probabilistic_sharpe(sharpe, count, skew, kurtosis, expected_max_sharpe(trials, variance))
+    by_chance = sharpe_variance(0.0, count, skew, kurtosis)
+    if by_chance is None:
+        return None
+    return probabilistic_sharpe(sharpe, count, skew, kurtosis, expected_max_sharpe(trials, max(variance, by_chance)))
 
 
 def compounded(returns: Floats) -> float:
@@ -168,13 +214,13 @@ def _capital(returns: Floats) -> Floats:
     return np.concatenate((np.ones(1), np.cumprod(np.maximum(1 + returns, 0.0))))
 
 
-def judge_trades(returns: Sequence[float], trials: int, trials_variance: float) -> tuple[float | None, float | None]:
+def judge_trades(returns: Sequence[float], trials: TrialCount, days: int) -> tuple[float | None, float | None]:
     """Judge trades that follow each other, one observation each.
 
     Args:
         returns: Of one trade each, fractions or percent, finite.
-        trials: How many back-tests were made.
-        trials_variance: Of their Sharpe ratios, per trade.
+        trials: The back-tests that were made; their variance is scaled from a day to a trade by the days of a trade.
+        days: Over which the trades were made.
 
     Returns:
         The Sharpe ratio per trade, and the deflated probability; None as for `moments` and `deflated_sharpe`.
@@ -183,4 +229,5 @@ def judge_trades(returns: Sequence[float], trials: int, trials_variance: float) 
     if found is None:
         return None, None
     ratio = found.mean / found.deviation
-    return ratio, deflated_sharpe(ratio, found.size, found.skew, found.kurtosis, trials, trials_variance)
+    variance = trials.variance * days / found.size
+    return ratio, deflated_sharpe(ratio, found.size, found.skew, found.kurtosis, trials.made, variance)

@@ -5,13 +5,12 @@ import pytest
 
 from service.analytics.backtest.performance import (
     ReturnDays,
-    TrialCount,
     buy_and_hold,
     combine_days,
     concatenate_days,
-    count_trials,
     measure_performance,
 )
+from service.analytics.backtest.statistics import TrialCount
 from service.analytics.backtest.tape import DayBar, build_tape
 from tests.analytics.backtest.test_inspection import made
 
@@ -39,11 +38,6 @@ def test_records_share_a_capital_and_what_is_left_over_stays_in_cash() -> None:
     assert combine_days([], 1 / 3, 2).net.tolist() == [0.0, 0.0]
 
 
-def test_every_trial_counts_but_only_those_that_traded_spread() -> None:
-    assert count_trials([0.25, None, 0.75]) == TrialCount(3, 0.125)
-    assert count_trials([None, 0.3]) == TrialCount(2, 0.0)
-
-
 def test_a_record_comes_to_figures_that_a_hand_comes_to() -> None:
     found = measure_performance(days(0.1, -0.2, 0.1, 0.05), TRIALS)
     assert found.return_pct == pytest.approx((1.1 * 0.8 * 1.1 * 1.05 - 1) * 100)
@@ -68,6 +62,11 @@ def test_a_record_in_which_nothing_happens_has_no_ratio() -> None:
     found = measure_performance(days(0, 0, 0, 0, 0), TRIALS)
     assert (found.return_pct, found.max_drawdown_pct) == (0, 0)
     assert (found.sharpe, found.probabilistic, found.deflated) == (None, None, None)
+
+
+def test_a_record_without_a_day_is_refused() -> None:
+    with pytest.raises(ValueError, match="without a day"):
+        measure_performance(days(), TRIALS)
 
 
 def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
