@@ -147,6 +147,8 @@ def _sign_flip_surrogates(
         parts += [follow(plans[tuple(tested.chosen.items())], tested.fold, chance).price for tested in walked]
         step()
     found: SurrogateEdge = surrogate_edge(parts)
+    if found.errors is None:
+        return True, f"no position was held on {SURROGATES} tapes, so nothing can have been foreseen"
     figures = (
         f"{found.yearly_pct:+z.2f} % a year before costs on {SURROGATES} tapes whose days go either way by chance,"
         f" {found.errors:+z.2f} standard errors from zero ({MOST_ERRORS:g} allowed, {found.days} days held)"

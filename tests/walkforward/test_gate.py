@@ -199,6 +199,7 @@ def test_a_strategy_that_decides_nothing_has_nothing_to_hide() -> None:
     found = findings(strategy(lambda tape, _: np.zeros_like(tape.close)))
     assert not failed(found)
     assert found["shifted-features"].figures == "nothing was decided, so nothing can have been foreseen"
+    assert found["sign-flip-surrogates"].figures.endswith("tapes, so nothing can have been foreseen")
 
 
 def test_a_bar_that_is_still_open_is_caught() -> None:

@@ -19,11 +19,12 @@ EXACT: Final = 1e-9
 class SurrogateEdge(NamedTuple):
     """The return on days that cannot be foreseen.
 
-    `yearly_pct` of the capital, `errors` how many standard errors that is from zero, `days` with a position.
+    `yearly_pct` of the capital, `errors` how many standard errors that is from zero, `days` with a position. Without
+    such a day there is no standard error, so `errors` is None.
     """
 
     yearly_pct: float
-    errors: float
+    errors: float | None
     days: int
 
 
@@ -101,7 +102,7 @@ def surrogate_edge(parts: Sequence[Floats]) -> SurrogateEdge:
     daily = np.concatenate([*parts, np.zeros(1)])
     spread = sqrt(float(np.square(daily).sum()))
     total = float(daily.sum())
-    errors = total / spread if spread else 0.0
+    errors = total / spread if spread else None
     return SurrogateEdge(total / max(daily.size - 1, 1) * 36_500, errors, int(np.count_nonzero(daily)))
 
 

@@ -11,7 +11,7 @@ from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner.conditions import first_bound, measures_in, ordered, trend_meant, truths
 from service.ask.planner.data_reader import MARKET
 from service.ask.planner.query_context import Cells, QueryContext, carry_figures, first_of
-from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, Scalar, Values, found
+from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, Values, found
 from service.ask.planner.units import column_of
 from service.ask.query import (
     Aggregate,
@@ -29,7 +29,6 @@ from service.ask.query import (
     Value,
     Window,
 )
-from service.clock import DAY_MS
 
 OVERVIEW: Final = (
     Measure("price"),
@@ -189,7 +188,12 @@ async def rank(asked: QueryContext, operation: Rank) -> Result:
     columns, rows = await asked.table(measures, shown)
     if measure.name == "streak":
         columns = [*columns, Column("since", Unit.DATE)]
-        rows = [replace(row, values=(*row.values, _began(asked, row.values[0]))) for row in rows]
+        days, now_ms = await asked.reading.daily(), asked.reading.now_ms
+        runs = [days.trend_daily(id_, now_ms) for id_ in shown]
+        rows = [
+            replace(row, values=(*row.values, None if run is None else run.since_ms))
+            for row, run in zip(rows, runs, strict=True)
+        ]
     figures = asked.headline(columns, rows) | asked.matched(len(matching))
     figures |= {"order": first_of(measure, operation.direction), "alone": "yes" if len(rows) == 1 else ""}
     figures |= {"label": f"{columns[0].label}{' up or down' if measure.absolute else ''}"}
@@ -203,11 +207,6 @@ async def rank(asked: QueryContext, operation: Rank) -> Result:
         total=len(asked.ids),
         unknown=asked.names([*unknown, *(id_ for id_ in matching if id_ not in order)]),
     )
-
-
-def _began(asked: QueryContext, days: Scalar) -> Scalar:
-    """The day on which a trend of so many days began, epoch milliseconds."""
-    return asked.reading.today_ms - (int(days) - 1) * DAY_MS if isinstance(days, int | float) else None
 
 
 async def position(asked: QueryContext, operation: Position) -> Result:

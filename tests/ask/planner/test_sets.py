@@ -56,7 +56,7 @@ from tests.ask.planner.asked import (
     of,
     where,
 )
-from tests.ask.planner.world import CATEGORIES, COINS, NEW, TODAY_MS, World, tool
+from tests.ask.planner.world import CATEGORIES, COINS, NEW, NOW_MS, TODAY_MS, World, tool
 
 WORLD = World()
 ROWS = WORLD.table
@@ -550,5 +550,7 @@ async def test_a_count_of_coins_that_are_up_names_the_trends_as_well(op: Compara
 async def test_the_longest_trends_are_told_with_the_day_on_which_they_began() -> None:
     found = await WORLD.ask(of(ALL, Measure("streak"), operation=Rank("most", 2)))
     assert found.columns[-1].label == "since"
-    first = found.rows[0].values
-    assert first[-1] == TODAY_MS - (int(first[0] or 0) - 1) * DAY_MS
+    for row in found.rows:
+        run = WORLD.history.days.trend_daily(row.subject, NOW_MS)
+        assert run is not None
+        assert row.values[-1] == run.since_ms
