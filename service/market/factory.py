@@ -258,20 +258,17 @@ class _Topics(Struct, frozen=True):
         categories = CategoryService(clock, self.gecko, coins.view, source.wait_s)
 
         def daily() -> LoadProgress:
-            known = coins.load_progress()
-            left = live.history.left if lead.is_leader() else known.total - known.known
-            return replace(known, remaining_s=live.loading.daily_wait_s(left))
+            return _daily_progress(live, lead)
 
         def load_progress() -> Mapping[str, LoadProgress]:
-            published, view = self.conclusions.current, coins.view()
-            concluded = published.value is not None and published.origin == origin()
+            view, has_report = coins.view(), self._has_report(origin())
             has_prices = self.prices_read.is_set() or not lead.is_leader()
-            breadth = {"breadth": LoadProgress(int(concluded), 1, "documents")} if view.keys() >= set(MAJORS) else {}
+            breadth = {"breadth": LoadProgress(has_report, 1, "documents")} if view.keys() >= set(MAJORS) else {}
             return {
                 "daily history": daily(),
                 **breadth,
                 "funding history": LoadProgress(momentum.known(), len(view)),
-                "past prices": LoadProgress(int(has_prices), 1, "tables"),
+                "past prices": LoadProgress(has_prices, 1, "tables"),
                 "categories": categories.load_progress(),
             }
 
@@ -310,3 +307,13 @@ class _Topics(Struct, frozen=True):
     def gecko_coins(self) -> Mapping[str, GeckoCoin]:
         """The venue's coins as CoinGecko last showed them, by ticker."""
         return known_coins(self.gecko.coins.current)
+
+    def _has_report(self, origin: str) -> bool:
+        """Whether a daily report of a dataset is published."""
+        return self.conclusions.current.value is not None and self.conclusions.current.origin == origin
+
+
+def _daily_progress(live: IngestJobs, lead: Leadership) -> LoadProgress:
+    known = live.service.load_progress()
+    left = live.history.left if lead.is_leader() else known.total - known.known
+    return replace(known, remaining_s=live.loading.daily_wait_s(left))

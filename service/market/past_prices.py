@@ -20,7 +20,7 @@ from service.market.tables import holds_dataset
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
-from service.units import change_pct
+from service.units import INTERVAL_MS, change_pct
 from service.wire.envelope import encode
 
 SNAPSHOT_EVERY_S: Final = 5.0
@@ -44,7 +44,7 @@ _SNAPSHOTS: Final = """
     SELECT s.venue_symbol, w.at_ms, s.price, s.price_ms
     FROM (SELECT CAST(value AS INTEGER) AS at_ms FROM json_each(?1)) w
     JOIN price_snapshots s ON s.minute_ms = (SELECT max(minute_ms) FROM price_snapshots WHERE minute_ms <= w.at_ms)
-    WHERE s.price_ms > w.at_ms - ?2 {coins}
+    WHERE s.price_ms >= w.at_ms - ?2 {coins}
 """
 _CLOSES: Final = """
     WITH wanted (at_ms) AS MATERIALIZED (SELECT CAST(value AS INTEGER) FROM json_each(?1)),
@@ -53,7 +53,7 @@ _CLOSES: Final = """
         SELECT k.venue_symbol, w.at_ms, (
             SELECT open_ms FROM candles
             WHERE venue_symbol = k.venue_symbol AND interval = ?2 AND final = 1
-                AND open_ms <= w.at_ms - ?3 AND open_ms > w.at_ms - ?3 - ?3
+                AND open_ms <= w.at_ms - ?3 AND open_ms >= w.at_ms - ?3 - ?3
             ORDER BY open_ms DESC LIMIT 1
         )
         FROM coins k CROSS JOIN wanted w
@@ -156,13 +156,14 @@ class PastPriceReader:
         every = encode([*instants, *distant]).decode()
         rows = await self._database.read(_SNAPSHOTS.format(coins=_OF_NAMED if names else ""), (every, HOUR_MS, *names))
         closes = _CLOSES.format(coins=_NAMED if names else _ALL)
-        for interval, length_ms, at in (("1h", HOUR_MS, every), ("1d", DAY_MS, encode(distant).decode())):
-            rows += await self._database.read(closes, (at, interval, length_ms, *names))
+        for interval, length_ms in INTERVAL_MS.items():
+            rows += await self._database.read(closes, (every, interval, length_ms, *names))
+        oldest_ms = {at_ms: at_ms - HOUR_MS for at_ms in instants} | {at_ms: at_ms - DAY_MS for at_ms in distant}
         found: dict[str, dict[int, PastPrice]] = {}
         for coin, at_ms, usd, price_ms in rows:
-            known = found.setdefault(coin, {}).get(at_ms)
-            if known is None or known.at_ms < price_ms:
-                found[coin][at_ms] = PastPrice(usd, price_ms)
+            prices = found.setdefault(coin, {})
+            if price_ms >= oldest_ms[at_ms] and (at_ms not in prices or prices[at_ms].at_ms < price_ms):
+                prices[at_ms] = PastPrice(usd, price_ms)
         return found
 
 

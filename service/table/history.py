@@ -9,6 +9,7 @@ from service.market.daily_report.models import BreadthDay
 from service.market.factory import MarketData
 from service.market.loading import raise_still_loading
 from service.market.models import Bar, VenueCoin
+from service.market.past_prices import PastPrice
 from service.market.series import ClosedDays, read_days
 from service.market.sources.coingecko import PastCap
 from service.storage.database import Database
@@ -124,6 +125,23 @@ class CoinHistory:
         coin = await self._coin(symbol)
         rows = [] if coin is None else await self._market.store.bars(coin.venue_symbol, "1h", since_ms)
         return [_bar(row) for row in rows]
+
+    async def prices(self, symbols: Sequence[str], at_ms: int, *, is_distant: bool) -> dict[str, PastPrice]:
+        """The last price known at an instant, as far as it is known; changes over spans are measured from it.
+
+        Args:
+            symbols: Tickers.
+            at_ms: The instant.
+            is_distant: Whether the price may be a day older than the instant; else an hour.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        coins = {coin.venue_symbol: coin.symbol for coin in await self._market.store.coins()}
+        wanted = [coin for coin, symbol in coins.items() if symbol in set(symbols)]
+        instants = ([], [at_ms]) if is_distant else ([at_ms], [])
+        found = await self._market.past_prices.read(*instants, coins=wanted)
+        return {coins[coin]: prices[at_ms] for coin, prices in found.items()}
 
     async def first_hour_ms(self, symbol: str) -> int | None:
         """Open of the first stored hourly bar; null where there is none.

@@ -3,7 +3,7 @@
 Windows of days begin at a midnight UTC, so daily closes measure them; windows of hours are measured by hourly bars.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, log, sqrt
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -13,6 +13,7 @@ from service.ask.planner.data_reader import FEW, DataReader
 from service.ask.planner.result import Refused, Scalar, date
 from service.ask.query import At, Between, Measure, Span, Time, Window
 from service.clock import DAY_MS, HOUR_MS
+from service.market.past_prices import WEEK_MS, instant_before
 from service.table.daily import PastBar
 
 TO_MS: Final = {"h": HOUR_MS, "d": DAY_MS}
@@ -54,8 +55,8 @@ def instant_of(time: Time, now_ms: int) -> int:
 def interval_of(span: Span, until_ms: int) -> Interval:
     """The instants of a span that ends at `until_ms` at the latest.
 
-    So many days or hours begin at the close of a bar, the one that is not closed yet counted: as `coin/historical`
-    measures changes.
+    So many days or hours begin at the close of a bar, the one that is not closed yet counted. Changes are measured
+    between instants.
     """
     if isinstance(span, Between):
         end_ms = until_ms if span.end_ms is None else min(span.end_ms, until_ms)
@@ -138,31 +139,55 @@ def bar_with(price: str, bars: Sequence[PastBar]) -> PastBar | None:
     return bars[0 if price == "open" else -1]
 
 
+async def prices_at(
+    reading: DataReader, ids: Sequence[str], at_ms: int, *, is_distant: bool = True
+) -> dict[str, float | None]:
+    """The price now, or the last one known at an instant of the past, a day older at most; USD.
+
+    Args:
+        reading: What is read.
+        ids: Tickers.
+        at_ms: The instant.
+        is_distant: Whether a past price may be a day older than the instant; else an hour.
+
+    """
+    if at_ms >= reading.now_ms:
+        prices = reading.column("price", ids)
+        return {id_: price if isinstance(price, int | float) else None for id_, price in prices.items()}
+    found = await reading.prices(ids, at_ms, is_distant=is_distant)
+    return {id_: found.get(id_) for id_ in ids}
+
+
 async def price_at(reading: DataReader, symbol: str, at_ms: int) -> float | None:
-    """The last close known at an instant: of an hour, or at midnight of a day; USD.
+    """The price of one coin now or at an instant: of the hour before, at a midnight of the day before.
 
     Raises:
         Refused: Where the instant is not a midnight and lies before the stored hours.
     """
-    if at_ms >= reading.now_ms:
-        price = reading.column("price", [symbol])[symbol]
-        return price if isinstance(price, int | float) else None
-    if at_ms % DAY_MS:
-        hours = await reading.history.hourly(symbol, at_ms - 2 * HOUR_MS)
-        known = [bar for bar in hours if bar.open_ms + HOUR_MS <= at_ms]
-        if known:
-            closed_ms = known[-1].open_ms + HOUR_MS
-            reading.use("history", {}, closed_ms)
-            reading.closed_ms.setdefault(at_ms, set()).add(closed_ms)
-            return known[-1].close
-        if at_ms < reading.now_ms - KEPT_MS:
-            raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
-        return None
-    bars = (await reading.daily()).bars(symbol, at_ms - LATE_MS - DAY_MS, at_ms - DAY_MS + 1)
-    if not bars or at_ms - bars[-1].open_ms - DAY_MS >= LATE_MS:
-        return None
-    reading.closed_ms.setdefault(at_ms, set()).add(bars[-1].open_ms + DAY_MS)
-    return bars[-1].close
+    if at_ms % DAY_MS and at_ms < reading.now_ms - KEPT_MS:
+        raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
+    return (await prices_at(reading, [symbol], at_ms, is_distant=at_ms % DAY_MS == 0))[symbol]
+
+
+async def prices_around(
+    reading: DataReader, ids: Sequence[str], span: Span, end_ms: int
+) -> tuple[Mapping[str, float | None], Mapping[str, float | None]]:
+    """The prices at the start and at the end of a span, USD; a window ends at `end_ms`, and a span then at the latest.
+
+    A span that began before any stored day begins with the first open.
+    """
+    is_distant = True
+    if isinstance(span, Window):
+        span_ms = span.count * TO_MS[span.unit]
+        is_distant = span_ms >= WEEK_MS
+        start_ms = instant_before(end_ms, span_ms) if end_ms == reading.now_ms else end_ms - span_ms
+    else:
+        start_ms, end_ms, _ = interval_of(span, end_ms)
+    after = await prices_at(reading, ids, end_ms, is_distant=is_distant)
+    if start_ms:
+        return await prices_at(reading, ids, start_ms, is_distant=is_distant), after
+    daily = await reading.daily()
+    return {id_: bars[0].open if (bars := daily.bars(id_)) else None for id_ in ids}, after
 
 
 def log_returns(bars: Sequence[PastBar]) -> dict[int, float]:

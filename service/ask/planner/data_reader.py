@@ -12,6 +12,7 @@ from service.ask.data_services import Toolbox, path_of
 from service.ask.query import Subject
 from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.market.models import CoinView
+from service.market.past_prices import PastPrice
 from service.market.sources.coingecko import PastCap
 from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.table.history import PastFunding
@@ -50,6 +51,9 @@ class History(Protocol):
 
     async def hourly(self, symbol: str, since_ms: int) -> list[PastBar]:
         """Closed hours, oldest first."""
+
+    async def prices(self, symbols: Sequence[str], at_ms: int, *, is_distant: bool) -> dict[str, PastPrice]:
+        """The last price known at an instant, an hour or a day older at most."""
 
     async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
         """Funding paid in (since, until]."""
@@ -163,6 +167,14 @@ class DataReader:
         hours = await self.history.hourly(symbol, since_ms)
         self.use("history", {}, hours[-1].open_ms + HOUR_MS if hours else None)
         return hours
+
+    async def prices(self, symbols: Sequence[str], at_ms: int, *, is_distant: bool = True) -> dict[str, float]:
+        """The last prices known at an instant of the past, a day older at most, or an hour."""
+        found = await self.history.prices(symbols, at_ms, is_distant=is_distant)
+        if found:
+            self.use("history", {}, min(price.at_ms for price in found.values()))
+            self.closed_ms.setdefault(at_ms, set()).update(price.at_ms for price in found.values())
+        return {symbol: price.usd for symbol, price in found.items()}
 
     async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
         """Funding paid in (since, until]."""

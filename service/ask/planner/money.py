@@ -5,13 +5,14 @@ from typing import Final, Literal, NamedTuple
 
 from service.ask.describe import number
 from service.ask.measure_table import Unit
-from service.ask.planner.bars import instant_of, interval_of, price_at
+from service.ask.planner.bars import TO_MS, instant_of, price_at, prices_at
 from service.ask.planner.data_reader import DataReader
 from service.ask.planner.query_context import QueryContext, carry_figures
 from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, date, found, percent, usd
 from service.ask.planner.units import column_of, values_of
 from service.ask.query import Between, Convert, Holding, Measure, Now, Portfolio, Profit, Ratio, Time, ValueOf, Window
 from service.clock import DAY_MS
+from service.market.past_prices import WEEK_MS, instant_before
 
 _DOLLAR: Final = "USD"
 _PRICE: Final = Measure("price")
@@ -262,11 +263,13 @@ async def _entry(asked: QueryContext, operation: Profit, coin: str) -> tuple[flo
     since, reading = operation.since, asked.reading
     if since is None:
         raise Refused("no-entry")
-    if isinstance(since, Window | Between):
-        at_ms = interval_of(since, reading.now_ms).start_ms
+    if isinstance(since, Window):
+        span_ms = since.count * TO_MS[since.unit]
+        at_ms = instant_before(reading.now_ms, span_ms)
+        price = (await prices_at(reading, [coin], at_ms, is_distant=span_ms >= WEEK_MS))[coin]
     else:
-        at_ms = instant_of(since, reading.now_ms)
-    price = await price_at(reading, coin, at_ms)
+        at_ms = since.start_ms if isinstance(since, Between) else instant_of(since, reading.now_ms)
+        price = await price_at(reading, coin, at_ms)
     if price is None or price <= 0:
         first = (await reading.daily()).first_day_ms(coin)
         if first is not None and at_ms < first + DAY_MS:

@@ -22,6 +22,7 @@ from service.ask.planner.bars import (
     drawdowns,
     instant_of,
     interval_of,
+    prices_around,
 )
 from service.ask.planner.conditions import Truth, holds, joined, measures_in, placed, state_of_day
 from service.ask.planner.data_reader import FEW, MARKET, DataReader
@@ -348,13 +349,17 @@ async def course(asked: QueryContext, measure: Measure) -> Result:
     if not bars:
         raise await asked.unknown(label_of(measure))
     high, low = max(bars, key=attrgetter("high")), min(bars, key=attrgetter("low"))
+    before, after = await prices_around(asked.reading, [symbol], time, asked.reading.now_ms)
+    start, end = before[symbol], after[symbol]
+    if start is None or end is None:
+        raise await asked.unknown(label_of(measure))
     return found(
         "course",
         {
             "subject": asked.name(symbol),
-            "start": usd(bars[0].open),
-            "end": usd(bars[-1].close),
-            "change": percent(change_of(bars[-1].close, bars[0].open)),
+            "start": usd(start),
+            "end": usd(end),
+            "change": percent(change_of(end, start)),
             "high": usd(high.high),
             "high_day": date(high.open_ms),
             "low": usd(low.low),

@@ -26,6 +26,8 @@ from service.ask.planner.bars import (
     instant_of,
     interval_of,
     price_at,
+    prices_around,
+    prices_at,
     span_at,
     span_of,
     volatility,
@@ -96,6 +98,8 @@ async def _column(reading: DataReader, measure: Measure, time: Time, ids: Sequen
         raise Refused("not-past", label=label_of(measure))
     if len(ids) > FEW:
         at_ms -= at_ms % DAY_MS  # of many coins only daily closes are read
+        if measure.name == "price":
+            return dict(await prices_at(reading, ids, at_ms))
     return {symbol: await _past(reading, measure, symbol, at_ms) for symbol in ids}
 
 
@@ -181,20 +185,13 @@ def _whole(bars: list[PastBar], span: Interval) -> list[PastBar]:
 
 async def _change(reading: DataReader, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     """Changes of the price, percent."""
-    span = span_of(measure, time)
+    span, end_ms = span_of(measure, time), instant_of(time, reading.now_ms)
     column = _CHANGES.get((span.count, span.unit)) if isinstance(span, Window) else None
-    if column is not None and instant_of(time, reading.now_ms) == reading.now_ms:
+    if column is not None and end_ms == reading.now_ms:
         return reading.column(column, ids)
-    interval, values = span_at(reading, measure, time), Values()
-    check_history(reading, ids, interval)
-    for id_ in ids:
-        end = await price_at(reading, id_, interval.end_ms)
-        if interval.start_ms == 0:
-            bars = (await reading.daily()).bars(id_)
-            values[id_] = change_of(end, bars[0].open if bars else None)
-        else:
-            values[id_] = change_of(end, await price_at(reading, id_, interval.start_ms))
-    return values
+    check_history(reading, ids, span_at(reading, measure, time))
+    before, after = await prices_around(reading, ids, span, end_ms)
+    return {id_: change_of(after[id_], before[id_]) for id_ in ids}
 
 
 async def _bar_price(reading: DataReader, measure: Measure, time: Time, ids: Sequence[str]) -> Values:

@@ -10,7 +10,7 @@ from service.clock import DAY_MS, HOUR_MS
 from service.formats import usd_amount
 from service.table.daily import DailyHistory, PastBar
 from tests.ask.planner.asked import PRICE, coins, of
-from tests.ask.planner.world import World
+from tests.ask.planner.world import MemoryHistory, World
 
 _DAY_MS = 20_000 * DAY_MS
 _NOW_MS = _DAY_MS + 12 * HOUR_MS + HOUR_MS // 2
@@ -91,7 +91,11 @@ async def test_an_answer_names_the_midnight_of_the_last_day_that_is_stored(monke
     def with_gap(days: DailyHistory, *span: int | str) -> list[PastBar]:
         return [bar for bar in bars(days, *span) if bar.open_ms != missing_ms]  # type: ignore[arg-type]
 
+    async def without_hours(*_: object) -> list[PastBar]:
+        return []
+
     monkeypatch.setattr(DailyHistory, "bars", with_gap)
+    monkeypatch.setattr(MemoryHistory, "hourly", without_hours)
     asked = At(_ms("2025-07-24"), whole_day=False, words="at 00:00 UTC on 2025-07-24")
     said = await World().say(of(coins("BTC"), PRICE, time=asked))
     assert "at 00:00 UTC on 2025-07-23 (the last known close before 00:00 UTC on 2025-07-24) was" in said

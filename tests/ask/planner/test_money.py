@@ -131,7 +131,7 @@ async def test_profit_and_loss_of_both_sides(side: Any, entry: float, percent: f
 
 @pytest.mark.parametrize(
     ("since", "ago"),
-    [(day(30), 30), (Window(30, "d", "30 days"), 30), (Between(TODAY_MS - 30 * DAY_MS, None, "since then"), 31)],
+    [(day(30), 30), (Window(30, "d", "30 days"), 31), (Between(TODAY_MS - 30 * DAY_MS, None, "since then"), 31)],
 )
 async def test_profit_since_a_day(since: Any, ago: int) -> None:
     found = await figures(of(coins("BTC"), operation=Profit(None, since=since)))

@@ -99,9 +99,9 @@ async def test_usual_windows_of_a_change_are_those_of_the_table(over: Any, colum
     assert await one(of(coins("BTC"), change(over)), world) == 3.25
 
 
-async def test_another_number_of_days_counts_daily_bars_with_that_of_today() -> None:
+async def test_another_number_of_days_is_from_the_last_close_before_so_many_days() -> None:
     world = World(BTC={"price": 500.0})
-    base = closes("BTC")[TODAY_MS - 14 * DAY_MS]  # closes 13 days before today began
+    base = closes("BTC")[TODAY_MS - 15 * DAY_MS]  # closes 14 days before today began
     assert await one(of(coins("BTC"), change(days(14))), world) == pytest.approx((500.0 / base - 1) * 100)
 
 

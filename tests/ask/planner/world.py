@@ -14,6 +14,7 @@ from service.ask.planner.result import Result
 from service.ask.query import Query
 from service.ask.understanding import Understanding
 from service.clock import DAY_MS, HOUR_MS, iso
+from service.market.past_prices import PastPrice
 from service.market.sources.coingecko import PastCap
 from service.table.daily import CoinDays, DailyHistory, PastBar, PastVerdict
 from service.table.history import FundingPayment, PastFunding
@@ -89,6 +90,19 @@ class MemoryHistory:
             start, price = price, price * random.uniform(0.99, 1.01)
             bars.append(PastBar(open_ms, start, max(start, price), min(start, price), price, 1e5))
         return [bar for bar in bars if bar.open_ms >= since_ms]
+
+    async def prices(self, symbols: Sequence[str], at_ms: int, *, is_distant: bool) -> dict[str, PastPrice]:
+        oldest_ms = at_ms - (DAY_MS if is_distant else HOUR_MS)
+        found = {}
+        for symbol in self.coins.keys() & set(symbols):
+            hours = [(bar.open_ms + HOUR_MS, bar.close) for bar in await self.hourly(symbol, oldest_ms - HOUR_MS)]
+            days = [(bar.open_ms + DAY_MS, bar.close) for bar in self.days.bars(symbol)]
+            bars = (*days, *hours) if at_ms % DAY_MS else (*hours, *days)  # both end at a midnight, with other closes
+            ended = [(end_ms, close) for end_ms, close in bars if oldest_ms <= end_ms <= at_ms]
+            if ended:
+                end_ms = max(end_ms for end_ms, _ in ended)
+                found[symbol] = PastPrice([close for at, close in ended if at == end_ms][-1], end_ms)
+        return found
 
     async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
         random = Random(f"{symbol} pays")  # noqa: S311
