@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -144,6 +145,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
     store, fallback = MarketStore(database), BinanceFallback(sessions[FALLBACK_VENUE], clock)
     venue, quarantine = Hyperliquid(sessions[VENUE], clock), document_store.document(QUARANTINE, QuarantineReport)
     live = IngestJobs(clock, store, venue, fallback, origin, quarantine, recorded)
+    recorder = PriceRecorder(clock, database, origin)
     topics = _Topics(
         gecko=GeckoDocuments.on(document_store),
         conclusions=document_store.document(DAILY_REPORT, DailyReport),
@@ -152,10 +154,9 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         samples=SampleStore(database),
         alerts=AlertRefresh(clock, store, AlertStore(database), live.service, origin, lead.ready),
         caps=CapStore(database),
-        prices=PastPriceReader(clock, database, live.service.set_past_prices),
-        recorder=PriceRecorder(clock, database, origin),
+        prices=PastPriceReader(clock, database, recorder.coins, live.service.set_past_prices),
+        recorder=recorder,
     )
-    topics.recorder.sources.append(lambda held: live.service.quotes(held).values())
     topics.follow(live.service)
     month = MonthlyCalls(clock, document_store.document(CALLS, GeckoCalls), sessions[GECKO].calls_per_month)
     source = CoinGecko(sessions[GECKO], clock, month.take)
@@ -190,7 +191,8 @@ class _Topics(Struct, frozen=True):
     prices_read: asyncio.Event = field(default_factory=asyncio.Event)
 
     def follow(self, coins: MarketService) -> None:
-        """Pass on what CoinGecko's documents say whenever they change."""
+        """Record the coins' prices, and pass on what CoinGecko's documents say whenever they change."""
+        self.recorder.sources.append(lambda origin: coins.quotes(origin).values())
         self.gecko.members.on_change(lambda _: self.members.set())
         self.gecko.coins.on_change(
             lambda current: coins.set_coin_names({symbol: coin.name for symbol, coin in known_coins(current).items()})
@@ -257,8 +259,7 @@ class _Topics(Struct, frozen=True):
         coins, momentum = live.service, MomentumService(self.momenta)
         categories = CategoryService(clock, self.gecko, coins.view, source.wait_s)
 
-        def daily() -> LoadProgress:
-            return _daily_progress(live, lead)
+        daily = partial(_daily_progress, live, lead)
 
         def load_progress() -> Mapping[str, LoadProgress]:
             view, has_report = coins.view(), self._has_report(origin())

@@ -112,7 +112,7 @@ class HistoricalService:
 
     async def _price(self, coin: str, at_ms: int, *, is_distant: bool) -> PastPrice | None:
         instants = ([], [at_ms]) if is_distant else ([at_ms], [])
-        found = await self._prices.read(*instants, coins=[coin])
+        found = await self._prices.read([coin], *instants)
         return found.get(coin, {}).get(at_ms)
 
     async def _bars(self, coin: str, interval: Interval, span_ms: int) -> list[_Bar]:

@@ -44,11 +44,11 @@ _SNAPSHOTS: Final = """
     SELECT s.venue_symbol, w.at_ms, s.price, s.price_ms
     FROM (SELECT CAST(value AS INTEGER) AS at_ms FROM json_each(?1)) w
     JOIN price_snapshots s ON s.minute_ms = (SELECT max(minute_ms) FROM price_snapshots WHERE minute_ms <= w.at_ms)
-    WHERE s.price_ms >= w.at_ms - ?2 {coins}
+    WHERE s.price_ms >= w.at_ms - ?2 AND s.venue_symbol IN (SELECT value FROM json_each(?3))
 """
 _CLOSES: Final = """
     WITH wanted (at_ms) AS MATERIALIZED (SELECT CAST(value AS INTEGER) FROM json_each(?1)),
-    coins (venue_symbol) AS MATERIALIZED ({coins}),
+    coins (venue_symbol) AS MATERIALIZED (SELECT value FROM json_each(?4)),
     ended (venue_symbol, at_ms, open_ms) AS MATERIALIZED (
         SELECT k.venue_symbol, w.at_ms, (
             SELECT open_ms FROM candles
@@ -61,12 +61,6 @@ _CLOSES: Final = """
     SELECT e.venue_symbol, e.at_ms, c.close, c.open_ms + ?3 FROM ended e
     JOIN candles c ON c.venue_symbol = e.venue_symbol AND c.interval = ?2 AND c.open_ms = e.open_ms
 """
-_ALL: Final = """
-    SELECT venue_symbol FROM market_coins WHERE listed = 1
-    UNION SELECT venue_symbol FROM price_snapshots WHERE minute_ms = (SELECT max(minute_ms) FROM price_snapshots)
-"""
-_NAMED: Final = "SELECT value FROM json_each(?4)"
-_OF_NAMED: Final = "AND s.venue_symbol IN (SELECT value FROM json_each(?3))"
 
 
 class PastPrice(NamedTuple):
@@ -113,20 +107,28 @@ class PastPriceReader:
     Args:
         clock: The present minute.
         database: Where snapshots and bars are stored.
+        coins: Venue symbols of the coins and assets whose past prices are in memory.
         show: Takes the past prices whenever they have changed.
 
     Attributes:
         now: Past prices at the usual spans before this minute and the next ones.
     """
 
-    def __init__(self, clock: Clock, database: Database, show: Callable[[PastPrices], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        database: Database,
+        coins: Callable[[], Sequence[str]],
+        show: Callable[[PastPrices], None],
+    ) -> None:
         self.now = NO_PAST_PRICES
         self._clock = clock
         self._database = database
+        self._coins = coins
         self._show = show
 
     async def refresh(self) -> None:
-        """Read the past prices of all listed coins, and of assets that have snapshots or bars.
+        """Read the past prices at the usual spans.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read; the prices stay as they are.
@@ -134,30 +136,28 @@ class PastPriceReader:
         minutes = [self._clock.now_ms() + ahead * MINUTE_MS for ahead in range(_MINUTES_AHEAD)]
         short = [instant_before(at_ms, span) for span in SPANS.values() if span < WEEK_MS for at_ms in minutes]
         long = [instant_before(at_ms, span) for span in SPANS.values() if span >= WEEK_MS for at_ms in minutes]
-        found = PastPrices(await self.read(short, long))
+        found = PastPrices(await self.read(self._coins(), short, long))
         if found != self.now:
             self.now = found
             self._show(found)
 
     async def read(
-        self, instants: Sequence[int], distant: Sequence[int], coins: Sequence[str] | None = None
+        self, coins: Sequence[str], instants: Sequence[int], distant: Sequence[int]
     ) -> dict[str, dict[int, PastPrice]]:
         """Past prices by venue symbol and instant, as far as they are known.
 
         Args:
+            coins: Venue symbols.
             instants: Epoch milliseconds; a price may be an hour older.
             distant: The same, a week before now and earlier; a price may be a day older.
-            coins: Venue symbols; null for all listed coins and assets.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        names = () if coins is None else (encode(list(coins)).decode(),)
-        every = encode([*instants, *distant]).decode()
-        rows = await self._database.read(_SNAPSHOTS.format(coins=_OF_NAMED if names else ""), (every, HOUR_MS, *names))
-        closes = _CLOSES.format(coins=_NAMED if names else _ALL)
+        names, every = encode(list(coins)).decode(), encode([*instants, *distant]).decode()
+        rows = await self._database.read(_SNAPSHOTS, (every, HOUR_MS, names))
         for interval, length_ms in INTERVAL_MS.items():
-            rows += await self._database.read(closes, (every, interval, length_ms, *names))
+            rows += await self._database.read(_CLOSES, (every, interval, length_ms, names))
         oldest_ms = {at_ms: at_ms - HOUR_MS for at_ms in instants} | {at_ms: at_ms - DAY_MS for at_ms in distant}
         found: dict[str, dict[int, PastPrice]] = {}
         for coin, at_ms, usd, price_ms in rows:
@@ -185,6 +185,10 @@ class PriceRecorder:
         self._database = database
         self._origin = origin
         self._stored: tuple[str, int] | None = None
+
+    def coins(self) -> list[str]:
+        """Venue symbols of everything that has quotes."""
+        return [quote.venue_symbol for quotes in self.sources for quote in quotes(self._origin())]
 
     async def round(self) -> None:
         """Store the prices unless this minute has them, and delete those past their reach.

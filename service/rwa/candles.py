@@ -142,6 +142,8 @@ class AssetBarsRefresh:
         if listing.value is None or not origin == self._held() == listing.origin or not self.has_asked:
             return
         now_s, stored = self._clock.monotonic(), False
+        if any(self._past.now.before(asset.id, now_ms, DAY_MS) is None for asset in listing.value.assets):
+            await self._past.refresh()
         for asset in listing.value.assets:
             is_waiting = self._hours_until_s.get((origin, asset.id), 0.0) > now_s
             if is_waiting or self._past.now.before(asset.id, now_ms, DAY_MS) is not None:

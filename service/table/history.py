@@ -140,7 +140,7 @@ class CoinHistory:
         coins = {coin.venue_symbol: coin.symbol for coin in await self._market.store.coins()}
         wanted = [coin for coin, symbol in coins.items() if symbol in set(symbols)]
         instants = ([], [at_ms]) if is_distant else ([at_ms], [])
-        found = await self._market.past_prices.read(*instants, coins=wanted)
+        found = await self._market.past_prices.read(wanted, *instants)
         return {coins[coin]: prices[at_ms] for coin, prices in found.items()}
 
     async def first_hour_ms(self, symbol: str) -> int | None:

@@ -41,7 +41,7 @@ async def watch(folder: Path) -> tuple[bytes, bytes, bytes, bytes]:
         await SampleRefresh(clock, samples, watching.market, dict, lambda: watching.origin).round()
         await watching.refresh.round()
         past = PastCaps(CapStore(database), lambda: watching.origin, dict)
-        prices = PastPriceReader(clock, database, watching.market.set_past_prices)
+        prices = PastPriceReader(clock, database, list, watching.market.set_past_prices)
         history = HistoricalService(clock, database, watching.market, samples, past, dict, prices, series_loading)
         first = await watching.said(AlertsQuery(limit=5))
         rest = await watching.said(AlertsQuery(limit=200, cursor=first.meta.next_cursor))

@@ -39,7 +39,7 @@ class Past:
         self.caps = CapStore(database)
         self.worth: dict[str, GeckoCoin] = {}
         past = PastCaps(self.caps, lambda: "one", lambda: {"PEPE": "pepe"})
-        prices = PastPriceReader(clock, database, self.market.set_past_prices)
+        prices = PastPriceReader(clock, database, list, self.market.set_past_prices)
         self.desk = HistoricalService(
             clock, database, self.market, self.samples, past, lambda: self.worth, prices, series_loading
         )

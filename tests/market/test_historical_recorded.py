@@ -55,7 +55,7 @@ async def desk(database: Database, clock: FakeClock) -> HistoricalService:
         SampleStore(database),
         past,
         dict,
-        PastPriceReader(clock, database, market.set_past_prices),
+        PastPriceReader(clock, database, list, market.set_past_prices),
         series_loading,
     )
 

@@ -129,7 +129,7 @@ def desks_over(
     shelf, store, cursors = DocumentStore(database), MarketStore(database), Cursors(bytes(32))
     conclusions, gecko = shelf.document(DAILY_REPORT, DailyReport), GeckoDocuments.on(shelf)
     past = PastCaps(CapStore(database), lambda: "test", dict)
-    prices = PastPriceReader(clock, database, coins.set_past_prices)
+    prices = PastPriceReader(clock, database, list, coins.set_past_prices)
     market = MarketData(
         coins=coins,
         breadth=BreadthService(clock, conclusions, coins),

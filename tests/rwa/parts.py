@@ -121,7 +121,7 @@ class Parts:
         self.coins: dict[str, Coin] = {"BTC": Coin(118_000.0)}
         self.store, self.document_store = MarketStore(database), DocumentStore(database)
         self.documents = RwaDocuments.open(self.document_store)
-        self.past = PastPriceReader(clock, database, lambda _: None)
+        self.past = PastPriceReader(clock, database, list, lambda _: None)
         self.past.now = PastPrices(EveryAsset())
         self.desk = RwaService(clock, self.documents, lambda: self.past.now)
         source = Hyperliquid(sessions[0], clock)

@@ -50,8 +50,8 @@ class Stand:
         self.leads = True
         self.held = ""
         self.store = MarketStore(database)
-        self.past = PastPriceReader(clock, database, lambda _: None)
         self.recorder = PriceRecorder(clock, database, lambda: replay.origin)
+        self.past = PastPriceReader(clock, database, self.recorder.coins, lambda _: None)
         self.asked: list[str] = []
         replay.interceptor = self._intercept
 

@@ -48,7 +48,7 @@ async def test_a_coin_trades_as_its_venue_says_now_and_did_on_its_last_days(part
     await parts.rounds()
     tape = tape_of(parts)
     await tape.read()
-    await PastPriceReader(parts.clock, parts.store._database, parts.desk.set_past_prices).refresh()
+    await PastPriceReader(parts.clock, parts.store._database, lambda: ["SOL"], parts.desk.set_past_prices).refresh()
     # The close that ended a week and half a day ago is the last one known a week ago.
     # Of days that opened at or after noon 31 days ago 30 have closed: those at 111 to 140, 10 traded in each.
     assert tape.now() == {

@@ -91,7 +91,7 @@ class World(Leader):
             return known_coins(self.gecko.coins.current)
 
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in worth().items()})
-        prices = PastPriceReader(clock, database, self.coins.set_past_prices)
+        prices = PastPriceReader(clock, database, lambda: list(COINS), self.coins.set_past_prices)
         self.market = MarketData(
             coins=self.coins,
             breadth=self.breadth,
