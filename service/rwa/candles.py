@@ -72,6 +72,16 @@ class AssetBarsRefresh:
         self._wait_until_s: dict[str, float] = {}
         self._hours_until_s: dict[tuple[str, str], float] = {}
 
+    async def refresh(self) -> None:
+        """Fetch the daily bars that are missing, then the hours of a day ago.
+
+        Raises:
+            UpstreamError: If the venue asks to wait.
+            ServiceError: `UNAVAILABLE` if the store cannot be used.
+        """
+        await self.round()
+        await self.fetch_hours()
+
     async def round(self) -> None:
         """Fetch every missing closed bar, the most traded assets first, and compute trends.
 

@@ -76,10 +76,6 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     bars = AssetBarsRefresh(clock, documents, store, source, origin, held, check, past)
     recorder.sources.append(lambda of: accepted_quotes(documents, of).values())
 
-    async def read_bars() -> None:
-        await bars.round()
-        await bars.fetch_hours()
-
     listed = asyncio.Event()
     documents.listing.on_change(lambda _: listed.set())
     has_bars = asyncio.Event()
@@ -90,7 +86,7 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
         PeriodicTask("rwa.listing", listing.round, LISTING_EVERY_S),
         PeriodicTask("rwa.quotes", quotes.round, QUOTES_EVERY_S),
         PeriodicTask("rwa.recheck", quotes.recheck, RECHECK_EVERY_S, wake=has_bars),
-        PeriodicTask("rwa.bars", read_bars, BARS_EVERY_S, after=days, wake=listed),
+        PeriodicTask("rwa.bars", bars.refresh, BARS_EVERY_S, after=days, wake=listed),
     )
     async with running_tasks(loops, lead, clock):
         yield service
