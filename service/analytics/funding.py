@@ -16,6 +16,14 @@ DEFAULT_APR: Final = 10.95
 LEAST_ROWS: Final = 168
 """Payments (a week, hourly) under which a percentile says nothing about a coin."""
 
+FUNDED_HOURS: Final = 23
+"""A day needs this many of its 24 hours paid: once in two years the venue left one out, for every coin."""
+
+
+def least_hours(hours: float) -> float:
+    """Hours of a window that must be paid for its mean to be known: one of each 24 may lack, of a short window one."""
+    return hours - max(1.0, hours * (24 - FUNDED_HOURS) / 24)
+
 
 class _Rule(NamedTuple):
     """What a zone asks for: a percentile at `enter_pct` or beyond and an APR beyond `enter_apr`; less to stay."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.analytics.bars import Flags, Floats, is_sunday, week_of
+from service.analytics.funding import FUNDED_HOURS, least_hours
 from service.analytics.market import MarketAnalytics
 from service.analytics.rules import REGIMES
 from service.analytics.states import NAMES, UNKNOWN
@@ -18,9 +19,6 @@ from service.units import HOURS_PER_YEAR
 Codes = npt.NDArray[np.int8]
 
 _DECIMALS: Final = 4
-_LEAST_HOURS: Final = 24
-"""Hours of payments under which a coin's funding is not known, as `market.momentum` decides."""
-
 _WEEK: Final = 7
 _NEWEST: Final = "risk.funding_apr"
 
@@ -179,17 +177,25 @@ def _weekly(market: MarketAnalytics, days: range) -> Codes:
 
 
 def _means(funding: FundingDays, days: range) -> tuple[Floats, Floats, Floats]:
-    """Percent a year at the end of each day: the means of a day and of seven, and the newest payment."""
+    """Percent a year at the end of each day: the means of a day and of seven, and the newest payment.
+
+    NaN where too few hours are paid, as `market.momentum` decides.
+    """
     rows = np.array(funding.day, np.int64) - days.start
     within = (rows >= 0) & (rows < len(days))
     paid, hours, newest = (np.zeros(len(days)) for _ in range(3))
     for laid, column in ((paid, funding.paid), (hours, funding.hours), (newest, funding.newest)):
         laid[rows[within]] = np.array(column, np.float64)[within]
-    known = (hours > 0) & (np.cumsum(hours) >= _LEAST_HOURS)
+    known = hours >= FUNDED_HOURS
     week_paid, week_hours = (np.convolve(column, np.ones(_WEEK))[: len(days)] for column in (paid, hours))
+    of_week = known & (week_hours >= least_hours(24 * _WEEK))
     found = []
-    for rate, over in ((paid, hours), (week_paid, week_hours), (newest, np.ones(len(days)))):
-        mean = np.divide(rate, over, out=np.full(len(days), np.nan), where=known)
+    for rate, over, where in (
+        (paid, hours, known),
+        (week_paid, week_hours, of_week),
+        (newest, np.ones(len(days)), known),
+    ):
+        mean = np.divide(rate, over, out=np.full(len(days), np.nan), where=where)
         found.append(np.round(mean * HOURS_PER_YEAR * 100, _DECIMALS))
     return found[0], found[1], found[2]
 

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.market.categories.documents import PastCaps
+from service.market.funding import aprs_of_bars
 from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import VENUE, CoinView
 from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader, change_since, instant_before
@@ -12,7 +13,7 @@ from service.market.samples import SampleStore
 from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin, PastCap
 from service.storage.database import Database
-from service.units import INTERVAL_MS, Interval, apr_pct
+from service.units import INTERVAL_MS, Interval
 from service.wire.envelope import Answer
 from service.wire.market import FactsNow, FactsThen, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
@@ -31,10 +32,9 @@ _BARS: Final = """
     ) ORDER BY open_ms
 """
 _PAID: Final = """
-    SELECT (paid_ms - 1) / ?2 * ?2, total(rate * interval_hours) / total(interval_hours) FROM funding_rates
-    WHERE venue_symbol = ?1 AND paid_ms > ?3 AND paid_ms <= ?4 GROUP BY 1
+    SELECT paid_ms, rate, interval_hours FROM funding_rates
+    WHERE venue_symbol = ?1 AND paid_ms > ?2 AND paid_ms <= ?3
 """
-"""A payment belongs to the bar that it ends, because it covers the hours before it."""
 
 
 class _Bar(NamedTuple):
@@ -120,9 +120,8 @@ class HistoricalService:
         return [_Bar(*row) for row in await self._database.read(_BARS, (coin, interval, span_ms))]
 
     async def _rates(self, coin: str, unit_ms: int, from_ms: int, through_ms: int) -> dict[int, float]:
-        """Mean of the payments of each bar, weighted by their hours, percent per year, by its open time."""
-        rows = await self._database.read(_PAID, (coin, unit_ms, from_ms, through_ms))
-        return {open_ms: apr_pct(rate) + 0.0 for open_ms, rate in rows}  # JSON would show a negative zero
+        """Mean of the payments of each bar, percent per year, by its open time."""
+        return aprs_of_bars(await self._database.read(_PAID, (coin, from_ms, through_ms)), unit_ms, through_ms)
 
     async def _facts_then(
         self,

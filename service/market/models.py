@@ -31,8 +31,14 @@ Row: TypeAlias = tuple[int, float, float, float, float]
 BarRow: TypeAlias = tuple[int, float, float, float, float, float, int]
 """A closed bar for storage: open time (epoch ms), open, high, low, close (USD), volume (base units), trades."""
 
+FUNDING_HOURS: Final = 1.0
+"""Hours between two funding payments of the first venue. Source: its documentation, "Funding"."""
+
+StampedPayment: TypeAlias = tuple[int, float]
+"""A funding payment as a venue shows it: time (epoch ms), fraction paid."""
+
 PaymentRow: TypeAlias = tuple[int, float, float]
-"""A funding payment: time (to the minute), rate (fraction per hour), hours since the previous payment."""
+"""A funding payment for storage: time on the venue's schedule (epoch ms), fraction per hour, hours that it covers."""
 
 
 class Quote(Struct, frozen=True):
@@ -58,7 +64,7 @@ class Quote(Struct, frozen=True):
     open_interest: float | None = None
     prev_price: float | None = None
     venue: str = VENUE
-    interval_hours: float = 1.0
+    interval_hours: float = FUNDING_HOURS
 
 
 class Bar(Struct, frozen=True):

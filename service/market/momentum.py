@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.analytics.funding import LEAST_ROWS, mid_rank
+from service.analytics.funding import FUNDED_HOURS, LEAST_ROWS, least_hours, mid_rank
 from service.clock import DAY_MS, HOUR_MS
 from service.market.freshness import AgeLimits
 from service.storage.database import Database
@@ -21,16 +21,16 @@ from service.wire.envelope import encode
 MOMENTUM: Final = "market.momentum"
 """Name of the document."""
 
-PAID: Final = AgeLimits(stale=3 * HOUR_MS, gone=48 * HOUR_MS)
-"""Age limits of payments, from the newest: they arrive within half an hour, so after three hours some are missing."""
+PAID: Final = AgeLimits(stale=2 * HOUR_MS, gone=3 * HOUR_MS)
+"""Age limits of momentum, from the newest payment: they arrive within half an hour, so after two hours one is missing.
+After three, the 24 hours before the newest payment are no longer within the last 26.
+"""
 
 WINDOW_MS: Final = 30 * DAY_MS
 """Window in which the newest payment is ranked."""
 
-LEAST_HOURS: Final = 24
-"""With fewer hours of payments a coin has no momentum."""
-
 _WEEK_MS: Final = 7 * DAY_MS
+_LEAST_OF_WEEK: Final = least_hours(_WEEK_MS / HOUR_MS)
 
 _NEWEST: Final = """
     SELECT symbol, venue_symbol, newest_ms FROM (
@@ -65,8 +65,8 @@ class Momentum(Struct, frozen=True, array_like=True):
 
     Attributes:
         newest_ms: Time of the newest payment, from which all windows count back.
-        apr_24h: Mean over the hours of a day (fewer if fewer are known), percent per year.
-        apr_7d: The same over a week.
+        apr_24h: Mean over the 24 hours up to that time, of which 23 are paid at least; percent per year.
+        apr_7d: The same over a week; null if less than 23 in 24 of its hours are paid.
         percentile_30d: Rank of the newest payment among those of the 30 days before, 0 to 100, equal ones counting
             half; null with less than a week of them.
         payments: Number of payments in those 30 days.
@@ -74,13 +74,13 @@ class Momentum(Struct, frozen=True, array_like=True):
 
     newest_ms: int
     apr_24h: float
-    apr_7d: float
+    apr_7d: float | None
     percentile_30d: float | None
     payments: int
 
 
 class MomentumTable(Struct, frozen=True):
-    """Momentum by ticker, of every listed coin with at least a day of payments."""
+    """Momentum by ticker, of every listed coin whose last day is paid."""
 
     coins: dict[str, Momentum]
 
@@ -158,9 +158,15 @@ def _look(connection: Connection, origin: str, seen: dict[str, int]) -> tuple[di
 def _add_up(connection: Connection, coins: dict[str, str]) -> dict[str, Momentum]:
     sums = connection.execute(_SUMS, (encode(coins).decode(), DAY_MS, _WEEK_MS, WINDOW_MS)).fetchall()
     return {
-        symbol: Momentum(newest_ms, _apr(day, day_h), _apr(week, week_h), _rank(below, equal, payments), payments)
+        symbol: Momentum(
+            newest_ms,
+            _apr(day, day_h),
+            _apr(week, week_h) if week_h >= _LEAST_OF_WEEK else None,
+            _rank(below, equal, payments),
+            payments,
+        )
         for symbol, newest_ms, day, day_h, week, week_h, payments, below, equal in sums
-        if week_h >= LEAST_HOURS
+        if day_h >= FUNDED_HOURS
     }
 
 

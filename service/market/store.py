@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import astuple
 
+from service.analytics.funding import FUNDED_HOURS
 from service.clock import DAY_MS
 from service.market.alerts.store import ALERT_TABLES
 from service.market.models import (
@@ -105,8 +106,6 @@ _SUM_FUNDING: Final = """
     WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms > coalesce(w.since_ms, 0) AND f.paid_ms <= w.until_ms
     GROUP BY f.venue_symbol, day HAVING total(f.interval_hours) >= ?3
 """
-FUNDED_HOURS: Final = 23
-"""A day needs this many of its 24 hours paid: once in two years the venue left one out, for every coin."""
 
 PREPARED_TABLES: Final = (*SERIES_TABLES, *ALERT_TABLES)
 """Tables that another process may prepare in a file."""

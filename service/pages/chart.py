@@ -1,7 +1,6 @@
 """The data of a coin's chart: bars with funding and open interest, as JSON for its script."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Final
 
 from msgspec import Struct
@@ -46,8 +45,8 @@ USUAL: Final = "90d"
 class ChartBar(Struct, frozen=True, array_like=True):
     """A bar: its open time (epoch seconds UTC), prices in USD, volume in USD.
 
-    `funding` is the mean of what was paid in it (percent per year), `interest` the open interest at its end (USD); null
-    where not known.
+    `funding` is the mean of what was paid in it, by hours (percent per year), `interest` the open interest at its end
+    (USD); null where not known.
     """
 
     at: int
@@ -112,9 +111,7 @@ class ChartPage:
         else:
             today = await history.today(symbol)
             bars = (await history.daily()).bars(symbol, since_ms) + ([] if today is None else [today])
-        paid: dict[int, list[float]] = {}
-        for payment in (await history.funding(symbol, since_ms, now_ms)).payments:
-            paid.setdefault((payment.paid_ms - 1) // unit_ms * unit_ms, []).append(payment.apr)
+        paid = await history.funding_of_bars(symbol, unit_ms, since_ms, now_ms)
         interests = await history.open_interest(symbol, [bar.open_ms + unit_ms for bar in bars])
         data = ChartData(
             symbol, [_bar(bar, paid.get(bar.open_ms), interests.get(bar.open_ms + unit_ms)) for bar in bars]
@@ -122,7 +119,7 @@ class ChartPage:
         return compressed(HtmlPage(encode(data), content_type=b"application/json"))
 
 
-def _bar(bar: PastBar, paid: Sequence[float] | None, interest: float | None) -> ChartBar:
+def _bar(bar: PastBar, funding: float | None, interest: float | None) -> ChartBar:
     return ChartBar(
         bar.open_ms // SECOND_MS,
         bar.open,
@@ -130,6 +127,6 @@ def _bar(bar: PastBar, paid: Sequence[float] | None, interest: float | None) -> 
         bar.low,
         bar.close,
         round(bar.volume_usd, 2),
-        round(fmean(paid), 4) if paid else None,
+        funding,
         interest,
     )

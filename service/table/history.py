@@ -7,6 +7,7 @@ from typing import NamedTuple
 from service.clock import DAY_MS, Clock
 from service.market.daily_report.models import BreadthDay
 from service.market.factory import MarketData
+from service.market.funding import aprs_of_bars, mean_apr
 from service.market.loading import raise_still_loading
 from service.market.models import Bar, VenueCoin
 from service.market.past_prices import PastPrice
@@ -28,7 +29,7 @@ class FundingPayment(NamedTuple):
 
 
 class PastFunding(NamedTuple):
-    """Funding of a coin over a window: `mean_apr` weighs each payment by its hours; null without payments.
+    """Funding of a coin over a window: `mean_apr` weighs each payment by its hours; null if too few hours are paid.
 
     `payments` are oldest first.
     """
@@ -163,9 +164,20 @@ class CoinHistory:
             return PastFunding(None, [])
         rows = (await self._market.store.funding_since([coin.venue_symbol], since_ms + 1))[coin.venue_symbol]
         paid = [row for row in rows if row[0] <= until_ms]
-        hours = sum(row[2] for row in paid)
-        mean = apr_pct(sum(row[1] * row[2] for row in paid) / hours) + 0.0 if hours else None
+        mean = mean_apr(paid, since_ms, until_ms)
         return PastFunding(mean, [FundingPayment(row[0], apr_pct(row[1]) + 0.0, row[2]) for row in paid])
+
+    async def funding_of_bars(self, symbol: str, unit_ms: int, since_ms: int, until_ms: int) -> dict[int, float]:
+        """Mean of what was paid in each bar of a length after `since_ms`, by its open time, percent a year.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        coin = await self._coin(symbol)
+        if coin is None:
+            return {}
+        rows = (await self._market.store.funding_since([coin.venue_symbol], since_ms + 1))[coin.venue_symbol]
+        return aprs_of_bars([row for row in rows if row[0] <= until_ms], unit_ms, until_ms)
 
     async def open_interest(self, symbol: str, hours_ms: Sequence[int]) -> dict[int, float]:
         """Open interest, USD, at those of some hours that were sampled.

@@ -143,7 +143,7 @@ def _inputs(read: GradingInputs) -> VerdictInputs:
         price = 1.0 if read.is_priced else None
         stale = ["trend_daily", "trend_weekly"] if read.is_chart_stale else []
         risk = RiskFacts(_NEVER, price, None, None, read.trend_daily, read.trend_weekly, None, stale)
-    if read.apr_24h is not None and read.apr_7d is not None:
+    if read.apr_24h is not None:
         funding = FundingFacts(_NEVER, read.apr_24h, read.apr_7d, None, 0)
     if read.regime != "rejected":
         regime = RegimeFacts(_NEVER, read.market_regime, read.coin_regime, None)

@@ -157,7 +157,7 @@ def _figures(rule: VerdictRule, inputs: VerdictInputs, figure: float) -> dict[st
         "change": size,
         "bound": "" if bound is None else format_figure(abs(bound)),
         "day": "" if funding is None else format_figure(funding.apr_24h),
-        "week": "" if funding is None else format_figure(funding.apr_7d),
+        "week": "" if funding is None or funding.apr_7d is None else format_figure(funding.apr_7d),
     }
 
 

@@ -9,11 +9,12 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from msgspec.json import Decoder
 
+from service.analytics.funding import FUNDED_HOURS
 from service.clock import DAY_MS
-from service.market.models import PackedBars, VenueCoin
+from service.market.funding import on_schedule
+from service.market.models import FUNDING_HOURS, PackedBars, VenueCoin
 from service.market.series import ClosedDays, read_days
-from service.market.sources.hyperliquid_wire import CANDLES, FUNDING_HISTORY, bar_of, is_sound, payments
-from service.market.store import FUNDED_HOURS
+from service.market.sources.hyperliquid_wire import CANDLES, FUNDING_HISTORY, bar_of, is_sound
 from service.market.symbols import unit_of
 from service.storage.engine import Connection
 from service.upstream.fixture_set import FixtureError, unpack, unpack_rows
@@ -75,7 +76,8 @@ def _read_bars(path: Path, units: int, now_ms: int) -> list[BarTuple]:
 def _read_funding(path: Path) -> list[tuple[int, float]]:
     """Funding by day, summed as in the store: payments after 00:00, up to and at the next 00:00."""
     days: dict[int, list[tuple[float, float]]] = defaultdict(list)
-    for paid_ms, rate, hours in payments(_read(path, FUNDING_HISTORY, FundingRow)):
+    stamped = ((row.time_ms, row.rate) for row in _read(path, FUNDING_HISTORY, FundingRow))
+    for paid_ms, rate, hours in on_schedule(stamped, FUNDING_HOURS):
         days[(paid_ms - 1) // DAY_MS].append((rate * hours, hours))
     return [
         (day, fsum(paid for paid, _ in parts))

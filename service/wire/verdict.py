@@ -41,15 +41,16 @@ class RiskFacts(Struct, frozen=True):
 
 
 class FundingFacts(Struct, frozen=True):
-    """What was paid recently: means of 24 hours and of 7 days, percent a year.
+    """What was paid recently: means of 24 hours and of 7 days, percent a year, up to the newest payment.
 
+    At least 23 of 24 hours are paid: otherwise the mean of 7 days is null, and without that of 24 hours no facts exist.
     `percentile_30d` ranks the newest payment among those of 30 days, 0 to 100, null under a week of them; `observed_at`
     is the newest payment, `payments` how many there were in 30 days.
     """
 
     observed_at: str
     apr_24h: float
-    apr_7d: float
+    apr_7d: float | None
     percentile_30d: float | None
     payments: int
 

@@ -9,9 +9,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
+from service.market.funding import on_schedule
 from service.market.ingest.candles import REPORT_S, RetryBackoff
 from service.market.loading import LoadPace
-from service.market.models import REACH_MS, SETTLE_MS, VENUE, SeriesProgress
+from service.market.models import FUNDING_HOURS, REACH_MS, SETTLE_MS, VENUE, SeriesProgress
+from service.market.plausibility.rules import PAYMENT_LATE_MS
 from service.market.plausibility.series import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import FUNDING_PAGE
@@ -195,8 +197,7 @@ class FundingRefresh(HourlySeriesRefresh):
 
     async def _ask(self, origin: str, coin: SeriesProgress) -> bool:
         start_ms, found = self._start_ms(), False
-        # Payments are dated to the minute; the real time of the last one may be a moment later.
-        start_ms = start_ms if coin.last_ms is None else max(start_ms, coin.last_ms + MINUTE_MS)
+        start_ms = start_ms if coin.last_ms is None else max(start_ms, _after(coin.last_ms))
         while True:
             async with self._background:
                 rows = await self._source.funding_history(coin.venue_symbol, start_ms)
@@ -204,11 +205,16 @@ class FundingRefresh(HourlySeriesRefresh):
                 return True
             if not self._check.accepts_payments(origin, coin, rows, VENUE):
                 return found
-            await self._store.put_payments(origin, coin.venue_symbol, rows)
+            await self._store.put_payments(origin, coin.venue_symbol, on_schedule(rows, FUNDING_HOURS))
             found = found or bool(rows)
             if len(rows) < FUNDING_PAGE or rows[-1][0] < start_ms:
                 return found
-            start_ms = rows[-1][0] + MINUTE_MS
+            start_ms = rows[-1][0] + 1
 
     def _newest_ms(self) -> int:
         return (self._clock.now_ms() - SETTLE_MS) // HOUR_MS * HOUR_MS
+
+
+def _after(paid_ms: int) -> int:
+    """First instant after every stamp of the payment that is stored at `paid_ms`."""
+    return paid_ms + PAYMENT_LATE_MS + 1

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from service.clock import HOUR_MS, Clock
-from service.market.models import REACH_MS, SETTLE_MS, BarRow, PaymentRow
+from service.market.funding import on_schedule
+from service.market.models import FUNDING_HOURS, REACH_MS, SETTLE_MS, BarRow, PaymentRow
 from service.market.sources.hyperliquid_wire import (
     BAR_COLUMNS,
     EARLIEST_MS,
-    FUNDING_PAGE,
     PAYMENT_COLUMNS,
     BarColumns,
-    payments_of,
 )
 from service.market.store import MarketStore
 from service.market.symbols import per_coin, unit_of
@@ -86,10 +85,12 @@ def funding_payments(recorded: MarketRecording, coins: Iterable[str], since_ms: 
         if text is not None:
             columns = PAYMENT_COLUMNS.decode(text)
             paid = zip(accumulate(columns.times), _filled(columns.rates, len(columns.times)), strict=True)
-            rows = [(paid_ms + shift_ms, rate) for paid_ms, rate in paid if paid_ms <= at_ms]
-            rows = [row for row in rows if row[0] >= since_ms]
-            pages = (rows[first : first + FUNDING_PAGE] for first in range(0, len(rows), FUNDING_PAGE))
-            found[coin] = [payment for page in pages for payment in payments_of(page)]
+            rows = [
+                (paid_ms + shift_ms, rate)
+                for paid_ms, rate in paid
+                if since_ms <= paid_ms + shift_ms and paid_ms <= at_ms
+            ]
+            found[coin] = on_schedule(rows, FUNDING_HOURS)
     return found
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Clock
 from service.market.fallback import SecondVenueApi
-from service.market.models import Bar, BarBatch, PaymentRow, Quote, SeriesProgress
+from service.market.funding import scheduled
+from service.market.models import FUNDING_HOURS, Bar, BarBatch, Quote, SeriesProgress, StampedPayment
 from service.market.plausibility.quarantine import Quarantine
 from service.market.plausibility.quotes import (
     BarReference,
@@ -39,7 +40,6 @@ from service.market.plausibility.rules import (
     MAGNITUDE,
     NEVER_BY_PERSISTENCE,
     OLDEST_MS,
-    PAYMENT_LATE_MS,
     SCALE_BARS,
     RejectReason,
 )
@@ -163,7 +163,7 @@ def _missing(series: Sequence[Bar], step_ms: int) -> set[int]:
     }
 
 
-def judge_payments(shown: Sequence[PaymentRow], quote: Quote | None, now_ms: int) -> RejectReason | None:
+def judge_payments(shown: Sequence[StampedPayment], quote: Quote | None, now_ms: int) -> RejectReason | None:
     """Judge an answer of payments of one coin's funding.
 
     Args:
@@ -174,13 +174,13 @@ def judge_payments(shown: Sequence[PaymentRow], quote: Quote | None, now_ms: int
     Returns:
         Why the answer is not stored; null if it may be.
     """
-    for paid_ms, rate, _ in shown:
-        off_ms = min(paid_ms % HOUR_MS, -paid_ms % HOUR_MS)
-        if abs(rate) > HIGHEST_FUNDING or off_ms > PAYMENT_LATE_MS or paid_ms > now_ms + MINUTE_MS:
+    for paid_ms, rate in shown:
+        is_off = scheduled(paid_ms, FUNDING_HOURS) is None
+        if abs(rate) > HIGHEST_FUNDING * FUNDING_HOURS or is_off or paid_ms > now_ms + MINUTE_MS:
             return RejectReason.PAYMENT_IMPOSSIBLE
     if not shown or quote is None or quote.funding is None or quote.funding_ms is None:
         return None
-    paid_ms, rate, _ = shown[-1]
+    paid_ms, rate = shown[-1][0], shown[-1][1] / FUNDING_HOURS
     is_near = abs(quote.funding_ms - paid_ms) <= HOUR_MS
     if is_near and abs(rate - quote.funding) > max(LEAST_FUNDING_MOVE, abs(quote.funding)):
         return RejectReason.PAYMENT_MOVED
@@ -225,7 +225,7 @@ class _Held(NamedTuple):
     """An answer that is held back: reason, rows, and since when (monotonic clock)."""
 
     reason: RejectReason
-    rows: Sequence[Bar] | Sequence[PaymentRow]
+    rows: Sequence[Bar] | Sequence[StampedPayment]
     since_s: float
 
 
@@ -314,7 +314,7 @@ class SeriesCheck:
             self._restart(key)
         return self._has_persisted(key)
 
-    def accepts_payments(self, origin: str, coin: SeriesProgress, rows: Sequence[PaymentRow], venue: str) -> bool:
+    def accepts_payments(self, origin: str, coin: SeriesProgress, rows: Sequence[StampedPayment], venue: str) -> bool:
         """Whether an answer of payments may be stored.
 
         Args:
@@ -347,7 +347,7 @@ class SeriesCheck:
         return True if all(day in theirs or day not in shown for day in days) else None
 
     def _note(
-        self, key: tuple[str, str, str], reason: RejectReason | None, rows: Sequence[Bar] | Sequence[PaymentRow]
+        self, key: tuple[str, str, str], reason: RejectReason | None, rows: Sequence[Bar] | Sequence[StampedPayment]
     ) -> bool:
         """Record what is held back; returns whether nothing is."""
         before = self._held.pop(key, None)

@@ -16,7 +16,7 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from service.clock import HOUR_MS, SECOND_MS, Clock
-from service.market.models import VENUE, Bar, BarBatch, PaymentRow, Quote, Quotes
+from service.market.models import FUNDING_HOURS, VENUE, Bar, BarBatch, Quote, Quotes, StampedPayment
 from service.market.sources.hyperliquid_wire import (
     ANNOTATIONS,
     CANDLES,
@@ -33,7 +33,6 @@ from service.market.sources.hyperliquid_wire import (
     VenueAsset,
     bar_of,
     is_sound,
-    payments,
 )
 from service.market.symbols import is_ticker, per_coin, unit_of
 from service.units import INTERVAL_MS, Interval
@@ -196,11 +195,8 @@ class Hyperliquid:
             raise self._refuse(f"The bars are not of {coin} by {interval}.")
         return Fetched(candles, fetched.date_ms)
 
-    async def funding_history(self, coin: str, start_ms: int) -> list[PaymentRow]:
+    async def funding_history(self, coin: str, start_ms: int) -> list[StampedPayment]:
         """Payments of a coin's funding from an instant on, oldest first: the first `FUNDING_PAGE` of them.
-
-        The hours between two payments are computed from the answer (the venue once paid every eight), and the rate is
-        spread over them.
 
         Args:
             coin: The venue's symbol.
@@ -218,7 +214,7 @@ class Hyperliquid:
         rates = fetched.value or ()
         if any(rate.coin != coin for rate in rates):
             raise self._refuse(f"The funding is not of {coin}.")
-        return payments(rates)
+        return sorted((rate.time_ms, rate.rate) for rate in rates)
 
     async def annotations(self) -> dict[str, Annotation]:
         """Annotations of builders about their coins.
@@ -287,7 +283,7 @@ def _quote(name: str, context: AssetContext, observed_ms: int) -> Quote:
         None if interest is None or interest < 0 else interest * units,
         _positive(context.prev_day_px, units),
         VENUE,
-        1.0,
+        FUNDING_HOURS,
     )
 
 

@@ -4,15 +4,13 @@ Source: the venue's API documentation ("Info endpoint: perpetuals", "Subscriptio
 decimal strings, times integer milliseconds. The answer for an unknown coin or dex is `null`.
 """
 
-from collections.abc import Iterable
-from itertools import pairwise
 from typing import Annotated, Final, TypeAlias, TypeVar
 
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from service.clock import HOUR_MS, LATEST_MS, MINUTE_MS
-from service.market.models import Bar, PaymentRow
+from service.clock import LATEST_MS
+from service.market.models import Bar
 from service.market.symbols import per_coin
 
 EARLIEST_MS: Final = 1_676_851_200_000
@@ -160,19 +158,6 @@ def is_sound(bar: Bar, step_ms: int) -> bool:
     """Whether it is a valid bar: on the UTC grid, with ordered prices."""
     ends = (bar.open, bar.close)
     return bar.open_ms % step_ms == 0 and 0 < bar.low <= min(ends) and max(ends) <= bar.high
-
-
-def payments(rates: Iterable[FundingRate]) -> list[PaymentRow]:
-    """Payments by the minute, oldest first. The hours between two are the median gap."""
-    return payments_of((rate.time_ms, rate.rate) for rate in rates)
-
-
-def payments_of(rates: Iterable[tuple[int, float]]) -> list[PaymentRow]:
-    """As `payments`, from times and rates."""
-    paid = sorted({round(time_ms / MINUTE_MS) * MINUTE_MS: rate for time_ms, rate in rates}.items())
-    gaps = sorted(later - earlier for (earlier, _), (later, _) in pairwise(paid))
-    hours = max(1.0, round(gaps[len(gaps) // 2] / HOUR_MS)) if gaps else 1.0
-    return [(paid_ms, rate / hours, hours) for paid_ms, rate in paid]
 
 
 def _decoder(kind: type[T]) -> Decoder[T]:
