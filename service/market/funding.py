@@ -1,6 +1,6 @@
 """Funding payments on their venue's schedule, and the means of what was paid over a window."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import fsum
 
 from service.analytics.funding import least_hours
@@ -43,18 +43,23 @@ def on_schedule(stamped: Iterable[StampedPayment], hours: float) -> list[Payment
     return [(at_ms, rate / hours, hours) for at_ms, rate in found.items()]
 
 
-def mean_apr(payments: Sequence[PaymentRow], since_ms: int, until_ms: int) -> float | None:
+def mean_rate(payments: Iterable[PaymentRow], since_ms: int, until_ms: int) -> float | None:
     """The mean of what was paid in (`since_ms`, `until_ms`], each payment weighted by its hours.
 
     Returns:
-        Percent per year, 4 decimals; null unless the payments cover `least_hours` of the full hours that ended in the
-        window.
+        Fraction per hour; null unless the payments cover `least_hours` of the full hours that ended in the window.
     """
     paid = [(rate, hours) for paid_ms, rate, hours in payments if since_ms < paid_ms <= until_ms]
     covered, whole = fsum(hours for _, hours in paid), until_ms // HOUR_MS - since_ms // HOUR_MS
     if not covered or covered < least_hours(whole):
         return None
-    return apr_pct(fsum(rate * hours for rate, hours in paid) / covered) + 0.0  # JSON would show a negative zero
+    return fsum(rate * hours for rate, hours in paid) / covered
+
+
+def mean_apr(payments: Iterable[PaymentRow], since_ms: int, until_ms: int) -> float | None:
+    """As `mean_rate`, in percent per year, 4 decimals."""
+    rate = mean_rate(payments, since_ms, until_ms)
+    return None if rate is None else apr_pct(rate) + 0.0  # JSON would show a negative zero
 
 
 def aprs_of_bars(payments: Iterable[PaymentRow], unit_ms: int, until_ms: int) -> dict[int, float]:

@@ -70,6 +70,8 @@ _FUNDED: Final = """
     WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2 ORDER BY f.venue_symbol, f.day
 """
 
+_FUNDED_HOURS: Final = _FUNDED.replace("f.paid", "f.paid, f.hours")
+
 _FUNDED_COUNT: Final = (
     "SELECT count(*) FROM market_coins k CROSS JOIN funding_days f WHERE f.venue_symbol = k.venue_symbol"
 )
@@ -81,13 +83,14 @@ class ClosedDays(NamedTuple):
     Attributes:
         origin: The dataset; null if the store is empty.
         bars: Daily bars.
-        funding: Day (from 1970-01-01 UTC) and the fraction of its notional that a long paid over it, where known.
+        funding: Day (from 1970-01-01 UTC), the fraction of its notional that a long paid over it, and the hours that
+            were paid, where known.
     """
 
     origin: str | None
     coins: list[VenueCoin]
     bars: dict[str, PackedBars]
-    funding: dict[str, list[tuple[int, float]]]
+    funding: dict[str, list[tuple[int, float, float]]]
 
 
 def read_days(connection: Connection, until_ms: int) -> ClosedDays:
@@ -102,7 +105,7 @@ def read_days(connection: Connection, until_ms: int) -> ClosedDays:
         None if held is None else held[0],
         [VenueCoin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in connection.execute(_COINS)],
         _packed(connection.execute(_DAYS, (until_ms,))),
-        _by_coin(connection.execute(_FUNDED, (until_ms, DAY_MS))),
+        _by_coin(connection.execute(_FUNDED_HOURS, (until_ms, DAY_MS))),
     )
 
 

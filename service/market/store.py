@@ -100,8 +100,8 @@ _SUM_FUNDING: Final = """
             (SELECT max(paid_ms) FROM funding_rates WHERE venue_symbol = value) / ?2 * ?2
         FROM json_each(?1)
     )
-    INSERT INTO funding_days (venue_symbol, day, paid)
-    SELECT f.venue_symbol, (f.paid_ms - 1) / ?2 AS day, total(f.rate * f.interval_hours)
+    INSERT INTO funding_days (venue_symbol, day, paid, hours)
+    SELECT f.venue_symbol, (f.paid_ms - 1) / ?2 AS day, total(f.rate * f.interval_hours), total(f.interval_hours)
     FROM wanted w CROSS JOIN funding_rates f
     WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms > coalesce(w.since_ms, 0) AND f.paid_ms <= w.until_ms
     GROUP BY f.venue_symbol, day HAVING total(f.interval_hours) >= ?3

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from math import nan
-from typing import Final
 
 from service.analytics.breadth import Breadth
 from service.analytics.market import MarketAnalytics
@@ -14,9 +13,6 @@ from service.verdict.ledger import HORIZONS
 from service.verdict.ruleset import CURRENT, RuleSet
 from service.verdict.scorecard import FLAT_PCT, SIDES, DaySpread, OutcomeCell, Scorecard
 from service.verdict.tables import VerdictRule
-
-_HOURS: Final = 24.0
-"""Hours that a daily sum of funding covers."""
 
 
 def recompute_verdicts(
@@ -65,9 +61,10 @@ def plain_rules(known: RuleSet) -> PlainRuleSet:
     )
 
 
-def _funding(paid: Sequence[tuple[int, float]]) -> FundingDays:
+def _funding(paid: Sequence[tuple[int, float, float]]) -> FundingDays:
     """Funding by whole days, without the newest payment of each day."""
-    return FundingDays([day for day, _ in paid], [sum_ for _, sum_ in paid], [_HOURS] * len(paid), [nan] * len(paid))
+    days, sums, hours = zip(*paid, strict=True) if paid else ((), (), ())
+    return FundingDays(days, sums, hours, [nan] * len(paid))
 
 
 def _rule(rule: VerdictRule) -> PlainRule:

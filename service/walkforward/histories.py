@@ -125,7 +125,11 @@ def read_histories(connection: Connection, origin: str, until_ms: int) -> list[C
     for coin in sorted(days.coins, key=lambda coin: (not coin.listed, -_length(days, coin))):
         taken.setdefault(coin.symbol, coin)
     return [
-        CoinHistoryInput(symbol, _by_day(days.bars[coin.venue_symbol]), days.funding.get(coin.venue_symbol, []))
+        CoinHistoryInput(
+            symbol,
+            _by_day(days.bars[coin.venue_symbol]),
+            [(day, paid) for day, paid, _ in days.funding.get(coin.venue_symbol, [])],
+        )
         for symbol, coin in sorted(taken.items())
         if coin.venue_symbol in days.bars
     ]

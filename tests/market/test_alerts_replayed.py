@@ -7,6 +7,7 @@ import pytest
 from service.clock import DAY_MS, FrozenClock
 from service.errors import ServiceError
 from service.market.categories.documents import CapStore, PastCaps
+from service.market.funding import on_schedule
 from service.market.historical import HistoricalService
 from service.market.models import Quotes
 from service.market.past_prices import PastPriceReader
@@ -68,9 +69,9 @@ async def fetch(watching: Watching, source: Hyperliquid) -> None:
             await watching.store.put_bars(watching.origin, coin, bars, found.observed_ms - step_ms, interval=interval)
         start_ms = now_ms - 50 * DAY_MS
         while len(rows := await source.funding_history(coin, start_ms)) == FUNDING_PAGE:
-            await watching.store.put_payments(watching.origin, coin, rows)
+            await watching.store.put_payments(watching.origin, coin, on_schedule(rows, 1.0))
             start_ms = rows[-1][0] + 60_000
-        await watching.store.put_payments(watching.origin, coin, rows)
+        await watching.store.put_payments(watching.origin, coin, on_schedule(rows, 1.0))
     watching.market.show(await watching.store.snapshot())
 
 

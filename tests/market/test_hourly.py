@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from service.clock import DAY_MS, HOUR_MS, SECOND_MS
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from service.market.ingest.candles import FIRST_WAIT_S
 from service.market.ingest.hourly import KEPT_MS, SPREAD_MS
 from service.market.models import REACH_MS, Bar
@@ -171,7 +171,7 @@ async def test_a_venue_that_asks_for_silence_ends_the_round(parts: Parts) -> Non
     assert len(asked_hours(parts)) + len(asked_funding(parts)) == 1
 
 
-async def test_funding_is_read_page_by_page_and_dated_to_the_minute(parts: Parts) -> None:
+async def test_funding_is_read_page_by_page_and_dated_to_the_hour(parts: Parts) -> None:
     await listed(parts, "BTC", hours=range(NOW - 1_200, NOW + 1))
     await parts.funding.round()
     assert asked_funding(parts) == [("BTC", -REACH), ("BTC", -1_200 + 499), ("BTC", -1_200 + 999)]
@@ -187,7 +187,7 @@ async def test_a_new_payment_is_asked_for_alone(parts: Parts) -> None:
     await parts.clock.advance(3_600)
     await parts.funding.round()
     await parts.funding.round()
-    assert parts.venue.asked("fundingHistory")[-1]["startTime"] == START_MS + 60 * SECOND_MS
+    assert parts.venue.asked("fundingHistory")[-1]["startTime"] == START_MS + 20 * MINUTE_MS + 1
     assert len(asked_funding(parts)) == 2
     assert (await paid(parts, "BTC"))[-1] == 1
 

@@ -250,26 +250,17 @@ async def test_a_frame_that_fits_no_universe_is_refused(parts: Parts, frame: byt
     assert parts.source.read_frame(frame, START_MS) is None
 
 
-async def test_payments_are_dated_to_the_minute_in_order(parts: Parts) -> None:
+async def test_payments_are_read_in_order_with_the_stamps_of_the_venue(parts: Parts) -> None:
     hour = START_MS // HOUR_MS
     parts.venue.funding["BTC"] = [
         payment("BTC", hour - back, late_ms=late) for back, late in ((1, -20), (2, 76), (0, 0))
     ]
     assert await parts.source.funding_history("BTC", 0) == [
-        ((hour - back) * HOUR_MS, 0.0000125, 1.0) for back in (2, 1, 0)
+        ((hour - back) * HOUR_MS + late, 0.0000125) for back, late in ((2, 76), (1, -20), (0, 0))
     ]
 
 
-async def test_payments_every_eight_hours_are_spread_over_them(parts: Parts) -> None:
-    parts.venue.funding["BTC"] = [payment("BTC", number, "0.0008") for number in (0, 8, 16, 24, 25)]
-    rows = await parts.source.funding_history("BTC", 0)
-    assert [(paid_ms // HOUR_MS, hours) for paid_ms, _, hours in rows] == [(at, 8.0) for at in (0, 8, 16, 24, 25)]
-    assert [rate for _, rate, _ in rows] == pytest.approx([0.0001] * 5)
-
-
-async def test_a_single_payment_is_taken_as_hourly_and_no_coin_pays_nothing(parts: Parts) -> None:
-    parts.venue.funding["BTC"] = [payment("BTC", 0)]
-    assert await parts.source.funding_history("BTC", 0) == [(0, 0.0000125, 1.0)]
+async def test_a_coin_that_the_venue_does_not_know_has_no_payments(parts: Parts) -> None:
     parts.venue.faults.next = answer(200, b"null")
     assert await parts.source.funding_history("NOPE", 0) == []
 

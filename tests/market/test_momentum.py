@@ -64,12 +64,14 @@ def hourly(rates: list[float], last_ms: int = START_MS) -> list[PaymentRow]:
     return [(last_ms - (len(rates) - 1 - place) * HOUR_MS, rate, 1.0) for place, rate in enumerate(rates)]
 
 
-def reckon(rows: list[PaymentRow]) -> Momentum:
+def reckon(rows: list[PaymentRow]) -> Momentum | None:
     """The same by the definitions, in exact fractions."""
     newest_ms, rate, _ = rows[-1]
 
-    def mean(window_ms: int) -> float:
+    def mean(window_ms: int) -> float | None:
         inside = [(Fraction(r), Fraction(h)) for at, r, h in rows if newest_ms - at < window_ms]
+        if sum(h for _, h in inside) < Fraction(23, 24) * window_ms / HOUR_MS:
+            return None
         return round(float(sum(r * h for r, h in inside) / sum(h for _, h in inside) * 8760 * 100), 4) + 0.0
 
     others = [r for at, r, _ in rows[:-1] if newest_ms - at < 30 * DAY_MS]
@@ -77,14 +79,17 @@ def reckon(rows: list[PaymentRow]) -> Momentum:
     if len(others) >= 168:
         half = Fraction(sum(r == rate for r in others), 2)
         rank = round(float((sum(r < rate for r in others) + half) / len(others) * 100), 4)
-    return Momentum(newest_ms, mean(DAY_MS), mean(7 * DAY_MS), rank, len(others) + 1)
+    day = mean(DAY_MS)
+    return None if day is None else Momentum(newest_ms, day, mean(7 * DAY_MS), rank, len(others) + 1)
 
 
-def agree(found: Momentum, expected: Momentum) -> bool:
+def agree(found: Momentum | None, expected: Momentum | None) -> bool:
     """Equal but for the last digit, where a sum of floats may round otherwise than the exact one."""
+    if found is None or expected is None:
+        return found is expected
     pairs = [(found.apr_24h, expected.apr_24h), (found.apr_7d, expected.apr_7d)]
     return (
-        all(math.isclose(one, other, abs_tol=1.01e-4) for one, other in pairs)
+        all(one == other or (one and other and math.isclose(one, other, abs_tol=1.01e-4)) for one, other in pairs)
         and (found.newest_ms, found.percentile_30d, found.payments)
         == (expected.newest_ms, expected.percentile_30d, expected.payments)
     )  # fmt: skip
@@ -98,9 +103,10 @@ async def test_means_count_back_from_the_newest_payment_and_are_annualised(payro
 
 
 async def test_a_payment_for_several_hours_weighs_as_much_as_its_hours(payroll: Payroll) -> None:
-    await payroll.pay("BTC", (START_MS - 8 * HOUR_MS, 0.00002, 24.0), (START_MS, 0.00001, 8.0))
+    rows = [*hourly([0.00001] * 16), (START_MS + 8 * HOUR_MS, 0.00004, 8.0)]
+    await payroll.pay("BTC", *rows)
     found = await payroll.momentum("BTC")
-    assert found.apr_24h == found.apr_7d == round((0.00002 * 24 + 0.00001 * 8) / 32 * 876_000, 4)
+    assert (found.apr_24h, found.apr_7d) == (17.52, None)  # (16 x 8.76 + 8 x 35.04) / 24
 
 
 async def test_the_newest_payment_is_ranked_among_those_of_thirty_days_equal_ones_counting_half(
@@ -122,13 +128,35 @@ async def test_under_a_week_of_payments_nothing_is_ranked(payroll: Payroll, othe
     assert (await payroll.momentum("BTC")).percentile_30d == (100.0 if ranked else None)
 
 
-async def test_a_coin_with_less_than_a_day_of_payments_has_no_momentum_until_it_has(payroll: Payroll) -> None:
-    await payroll.pay("BTC", *hourly([0.00001] * 23))
+async def test_a_coin_listed_yesterday_has_a_mean_of_the_day_once_23_hours_are_paid(payroll: Payroll) -> None:
+    await payroll.pay("BTC", *hourly([0.00001] * 22))
     await payroll.refresh.round()
     assert payroll.desk.of("BTC") is None
     assert payroll.document.current.revision == 0
     await payroll.pay("BTC", *hourly([0.00001], START_MS + HOUR_MS))
-    assert (await payroll.momentum("BTC")).payments == 24
+    found = await payroll.momentum("BTC")
+    assert (found.payments, found.apr_24h, found.apr_7d) == (23, 8.76, None)
+
+
+@pytest.mark.parametrize(("missed", "day", "week"), [(1, 8.76, 8.76), (2, None, None), (3, None, None)])
+async def test_a_gap_is_no_payment_and_makes_no_other_longer(
+    payroll: Payroll, missed: int, day: float | None, week: float | None
+) -> None:
+    rows = hourly([0.00001] * 168)
+    await payroll.pay("BTC", *rows[: -4 - missed], *rows[-4:])
+    await payroll.refresh.round()
+    found = payroll.desk.of("BTC")
+    assert ((None, None) if found is None else (found.apr_24h, found.apr_7d)) == (day, week)
+
+
+@pytest.mark.parametrize(("missed", "week"), [(7, 8.76), (8, None)])
+async def test_a_week_needs_161_of_its_hours_wherever_the_others_lack(
+    payroll: Payroll, missed: int, week: float | None
+) -> None:
+    rows = hourly([0.00001] * 168)
+    await payroll.pay("BTC", *rows[:60], *rows[60 + missed :])
+    found = await payroll.momentum("BTC")
+    assert (found.apr_24h, found.apr_7d) == (8.76, week)
 
 
 async def test_without_new_payments_nothing_is_added_up_and_nothing_is_written(
@@ -210,8 +238,9 @@ async def test_a_coin_that_paid_nothing_for_a_week_begins_anew(payroll: Payroll)
 
 
 async def test_a_rate_that_rounds_to_nothing_is_zero_and_not_minus_zero(payroll: Payroll) -> None:
-    await payroll.pay("BTC", *hourly([-1e-12] * 30))
+    await payroll.pay("BTC", *hourly([-1e-12] * 168))
     found = await payroll.momentum("BTC")
+    assert found.apr_7d is not None
     assert math.copysign(1, found.apr_24h) == math.copysign(1, found.apr_7d) == 1
 
 
@@ -231,7 +260,8 @@ async def test_whatever_was_paid_the_store_adds_up_what_exact_fractions_do(paid:
             payroll = Payroll(database)
             await payroll.list_coins("BTC")
             await payroll.pay("BTC", *rows)
-            assert agree(await payroll.momentum("BTC"), reckon(rows))
+            await payroll.refresh.round()
+            assert agree(payroll.desk.of("BTC"), reckon(rows))
 
 
 @pytest.mark.recorded
@@ -246,4 +276,5 @@ async def test_the_momentum_of_recorded_funding_equals_an_independent_computatio
     for coin, rows in paid.items():
         found = payroll.desk.of(canonical(coin))
         assert found is not None
+        assert found.apr_7d is not None
         assert agree(found, reckon(rows)), coin

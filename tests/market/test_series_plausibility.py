@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from service.market.ingest.candles import FIRST_WAIT_S
-from service.market.models import Bar, PaymentRow, Quote
+from service.market.models import Bar, Quote, StampedPayment
 from service.market.plausibility.rules import BARS_PERSISTENCE_MS, HIGHEST_FUNDING, RejectReason
 from service.market.plausibility.series import judge_bars, judge_payments
 from service.upstream.failures import UpstreamError
@@ -96,25 +96,28 @@ def test_a_bar_that_leaps_and_returns_is_no_history() -> None:
     ("rows", "reason"),
     [
         ([], None),
-        ([(MIDNIGHT, 0.00002, 1.0)], None),
-        ([(MIDNIGHT, HIGHEST_FUNDING, 1.0), (MIDNIGHT + HOUR_MS, 0.00002, 1.0)], None),
-        ([(MIDNIGHT, 0.0401, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
-        ([(MIDNIGHT, -0.0401, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
-        ([(MIDNIGHT + 15 * MINUTE_MS, 0.00002, 1.0)], None),
-        ([(MIDNIGHT + 30 * MINUTE_MS, 0.00002, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
-        ([(MIDNIGHT + 3 * HOUR_MS, 0.00002, 1.0)], RejectReason.PAYMENT_IMPOSSIBLE),
-        ([(MIDNIGHT, 0.00031, 1.0)], None),
-        ([(MIDNIGHT, 0.00033, 1.0)], RejectReason.PAYMENT_MOVED),
+        ([(MIDNIGHT, 0.00002)], None),
+        ([(MIDNIGHT, HIGHEST_FUNDING), (MIDNIGHT + HOUR_MS, 0.00002)], None),
+        ([(MIDNIGHT, 0.0401)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT, -0.0401)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT + 20 * MINUTE_MS, 0.00002)], None),
+        ([(MIDNIGHT - 20 * MINUTE_MS, 0.00002)], None),
+        ([(MIDNIGHT + 20 * MINUTE_MS + 1, 0.00002)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT - 20 * MINUTE_MS - 1, 0.00002)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT + 30 * MINUTE_MS, 0.00002)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT + 3 * HOUR_MS, 0.00002)], RejectReason.PAYMENT_IMPOSSIBLE),
+        ([(MIDNIGHT, 0.00031)], None),
+        ([(MIDNIGHT, 0.00033)], RejectReason.PAYMENT_MOVED),
     ],
 )
 def test_a_payment_is_within_the_cap_on_the_hour_and_near_the_accepted_rate(
-    rows: list[PaymentRow], reason: RejectReason | None
+    rows: list[StampedPayment], reason: RejectReason | None
 ) -> None:
     assert judge_payments(rows, QUOTE, MIDNIGHT + 2 * HOUR_MS) is reason
 
 
 def test_without_a_rate_of_that_hour_a_payment_is_not_compared() -> None:
-    rows = [(MIDNIGHT, 0.0042, 1.0)]
+    rows = [(MIDNIGHT, 0.0042)]
     for quote in (None, replace(QUOTE, funding=None), replace(QUOTE, funding_ms=MIDNIGHT - 2 * HOUR_MS)):
         assert judge_payments(rows, quote, MIDNIGHT + HOUR_MS) is None
 
@@ -346,7 +349,7 @@ def test_no_recorded_history_is_held_back_and_shifted_days_are() -> None:
 def test_one_recorded_payment_in_a_thousand_waits_for_an_hour() -> None:
     held = total = 0
     for coin in coins():
-        rows = [(row["time"], float(row["fundingRate"]), 1.0) for row in funding(coin)]
+        rows = [(row["time"], float(row["fundingRate"])) for row in funding(coin)]
         for before, after in pairwise(rows):
             quote = replace(QUOTE, funding=before[1], funding_ms=before[0])
             total += 1

@@ -113,8 +113,9 @@ def judge(known: VerdictInputs, version: int) -> list[Judged]:
         if version == 2:
             apr = exact(funding.apr_24h)
             rules[4] = Judged(apr, *funding_level_v2(apr), covered)
-        change = round((exact(funding.apr_24h) - exact(funding.apr_7d)) / UNIT) * UNIT
-        rules[5] = Judged(change, *momentum(change), covered)
+        if funding.apr_7d is not None:
+            change = round((exact(funding.apr_24h) - exact(funding.apr_7d)) / UNIT) * UNIT
+            rules[5] = Judged(change, *momentum(change), covered)
     if sentiment is not None:
         stances = STANCE if version == 1 else DOUBLE_STANCE
         rules[6] = named(sentiment.stance, stances, stale=known.sources.sentiment == "stale")

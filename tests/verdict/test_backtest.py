@@ -50,7 +50,7 @@ def days_of(history: History, origin: str = "test") -> ClosedDays:
             coin: PackedBars((day * DAY_MS, *bar) for day, bar in sorted(bars.items()))
             for coin, bars in history.bars.items()
         },
-        {coin: sorted(paid.items()) for coin, paid in history.paid.items()},
+        {coin: [(day, rate, 24.0) for day, rate in sorted(paid.items())] for coin, paid in history.paid.items()},
     )
 
 

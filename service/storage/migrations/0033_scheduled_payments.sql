@@ -27,3 +27,6 @@ UPDATE documents SET origin = '', revision = revision + 1
 WHERE name IN ('market.momentum', 'verdict.backtest') AND EXISTS (SELECT 1 FROM misdated);
 UPDATE walkforward_runs SET origin = '' WHERE EXISTS (SELECT 1 FROM misdated);
 DROP TABLE misdated;
+
+-- How many of a day's 24 hours its sum covers; of older sums it is not known which lack one.
+ALTER TABLE funding_days ADD COLUMN hours REAL NOT NULL DEFAULT 24;
