@@ -94,12 +94,13 @@ def given_day_by_day(history: History) -> list[Given]:
     return given
 
 
-def _means(paid: Mapping[int, float], day: int) -> tuple[float, float] | None:
-    """Percent a year over a day and over the days known of a week."""
+def _means(paid: Mapping[int, float], day: int) -> tuple[float, float | None] | None:
+    """Percent a year over a day, and over a week whose days are all known."""
     if day not in paid:
         return None
     week = [paid[each] for each in range(day - 6, day + 1) if each in paid]
-    return round(paid[day] / 24 * 8_760 * 100, 4), round(sum(week) / (24 * len(week)) * 8_760 * 100, 4)
+    mean = round(sum(week) / (24 * 7) * 8_760 * 100, 4) if len(week) == 7 else None
+    return round(paid[day] / 24 * 8_760 * 100, 4), mean
 
 
 def counted(history: History, given: list[Given]) -> tuple[dict[tuple[int, str, Label], Counter[str]], list[DaySpread]]:
