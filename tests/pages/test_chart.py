@@ -8,7 +8,6 @@ import pytest
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.table.daily import PastBar
-from service.table.history import FundingPayment, PastFunding
 from tests.pages.stage import NOW_MS, Stage
 
 CHART = "/chart/{symbol}"
@@ -40,10 +39,9 @@ class History:
     async def today(self, _symbol: str) -> PastBar | None:
         return self.now
 
-    async def funding(self, _symbol: str, _since_ms: int, until_ms: int) -> PastFunding:
+    async def funding_of_bars(self, _symbol: str, unit_ms: int, _since_ms: int, until_ms: int) -> dict[int, float]:
         assert until_ms == NOW_MS
-        ends = (HOUR + HOUR_MS, HOUR + HOUR_MS // 2, DAY - HOUR_MS)
-        return PastFunding(None, [FundingPayment(at, 10.0 * place, 1.0) for place, at in enumerate(ends, 1)])
+        return {HOUR: 15.0} if unit_ms == HOUR_MS else {DAY - DAY_MS: 30.0, DAY: 15.0}
 
     async def open_interest(self, _symbol: str, hours_ms: list[int]) -> dict[int, float]:
         return {at: 1e9 for at in hours_ms if at == DAY}

@@ -267,6 +267,34 @@ async def test_funding_is_the_mean_of_its_payments_weighed_by_hours(world: World
     assert (await world.history.funding("BTC", 0, rows[0][0] - 1)).mean_apr is None
 
 
+@pytest.mark.parametrize("hours", [1, 24, 168, 240])
+async def test_a_window_before_the_first_payment_is_not_taken_for_the_payments_that_are_known(
+    world: World, hours: int
+) -> None:
+    rows = payments(world.clock.now_ms())
+    until_ms = rows[-1][0]
+    found = await world.history.funding("BTC", until_ms - hours * HOUR_MS, until_ms)
+    assert found.mean_apr == round(sum(row[1] for row in rows[-hours:]) / hours * 876_000, 4)
+    for more in (18, 24, 720):
+        early = await world.history.funding("BTC", until_ms - (240 + more) * HOUR_MS, until_ms)
+        assert early.mean_apr is None
+        assert len(early.payments) == len(rows)
+
+
+async def test_funding_of_bars_is_that_of_the_windows_that_they_are(world: World) -> None:
+    now_ms = world.clock.now_ms()
+    rows = payments(now_ms)
+    for unit_ms in (HOUR_MS, DAY_MS):
+        found = await world.history.funding_of_bars("BTC", unit_ms, 0, now_ms)
+        assert len(found) >= 9
+        for open_ms, apr in found.items():
+            until_ms = min(open_ms + unit_ms, now_ms)
+            assert apr == (await world.history.funding("BTC", open_ms, until_ms)).mean_apr
+            paid = [row[1] for row in rows if open_ms < row[0] <= until_ms]
+            assert apr == pytest.approx(sum(paid) / len(paid) * 876_000, abs=0.5001e-4)
+    assert await world.history.funding_of_bars("NONE", HOUR_MS, 0, now_ms) == {}
+
+
 async def test_open_interest_is_that_of_the_samples(world: World) -> None:
     await world.market.samples.put(world.origin, END, [Sample("BTC", 3e9, 1.0)])
     assert await world.history.open_interest("BTC", [END, END + HOUR_MS]) == {END: 3e9}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -90,13 +91,11 @@ def test_a_day_whose_payments_are_not_all_there_is_unknown_but_one_hour_may_lack
     assert rounded(btc.funding) == [(TODAY - 2, 0.0023)]
 
 
-def test_what_was_paid_every_eight_hours_counts_for_all_of_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hours", [(8, 16, 24), (8,), range(2, 25, 2), range(1, 23)])
+def test_payments_that_lack_do_not_make_the_others_count_for_more_hours(tmp_path: Path, hours: Sequence[int]) -> None:
     write(tmp_path / "candles-1d" / "BTC.json.gz", [candle(TODAY - 1)])
-    every_eight = [payment((TODAY - 2) * DAY_MS + hour * HOUR_MS) for hour in (8, 16, 24)]
-    write(tmp_path / "funding" / "BTC.json.gz", every_eight)
-    (btc,) = read_recordings(tmp_path, NOW_MS)
-    assert rounded(btc.funding) == [(TODAY - 2, 0.0003)]
-    write(tmp_path / "funding" / "BTC.json.gz", every_eight[:1])
+    paid = [payment((TODAY - 2) * DAY_MS + hour * HOUR_MS) for hour in hours]
+    write(tmp_path / "funding" / "BTC.json.gz", paid)
     (btc,) = read_recordings(tmp_path, NOW_MS)
     assert btc.funding == []
 
