@@ -8,6 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
+from msgspec import Struct
+
 from service.clock import DAY_MS, LATEST_MS
 from service.market.daily_report.models import DAILY_REPORT
 from service.market.models import Bar, PackedBars, PaymentRow, Row, VenueCoin
@@ -65,6 +67,14 @@ _DAYS: Final = """
     WHERE c.venue_symbol = k.venue_symbol AND c.interval = '1d' AND c.final = 1 AND c.open_ms < ?1
     ORDER BY c.venue_symbol, c.open_ms
 """
+_COUNT_DAYS: Final = """
+    SELECT count(*) FROM market_coins k CROSS JOIN candles c
+    WHERE c.venue_symbol = k.venue_symbol AND c.interval = '1d' AND c.final = 1 AND c.open_ms < ?1
+"""
+_COUNT_FUNDED: Final = """
+    SELECT count(*) FROM market_coins k CROSS JOIN funding_days f
+    WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2
+"""
 _FUNDED: Final = """
     SELECT f.venue_symbol, f.day, f.paid FROM market_coins k CROSS JOIN funding_days f
     WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2 ORDER BY f.venue_symbol, f.day
@@ -75,6 +85,16 @@ _FUNDED_HOURS: Final = _FUNDED.replace("f.paid", "f.paid, f.hours")
 _FUNDED_COUNT: Final = (
     "SELECT count(*) FROM market_coins k CROSS JOIN funding_days f WHERE f.venue_symbol = k.venue_symbol"
 )
+
+
+class DayCounts(Struct, frozen=True, array_like=True):
+    """Number of closed daily bars and of coin-days whose funding is known.
+
+    Stored ones never change, so equal counts through the same day mean equal days.
+    """
+
+    bars: int
+    funded: int
 
 
 class ClosedDays(NamedTuple):
@@ -91,6 +111,23 @@ class ClosedDays(NamedTuple):
     coins: list[VenueCoin]
     bars: dict[str, PackedBars]
     funding: dict[str, list[tuple[int, float, float]]]
+
+    @property
+    def counts(self) -> DayCounts:
+        """How many there are, as `count_days` counts them in the store."""
+        return DayCounts(sum(map(len, self.bars.values())), sum(map(len, self.funding.values())))
+
+
+def count_days(connection: Connection, until_ms: int) -> DayCounts:
+    """Count the days that had closed at an instant.
+
+    Args:
+        connection: Inside a transaction.
+        until_ms: A midnight, epoch milliseconds UTC.
+    """
+    ((bars,),) = connection.execute(_COUNT_DAYS, (until_ms,)).fetchall()
+    ((funded,),) = connection.execute(_COUNT_FUNDED, (until_ms, DAY_MS)).fetchall()
+    return DayCounts(bars, funded)
 
 
 def read_days(connection: Connection, until_ms: int) -> ClosedDays:

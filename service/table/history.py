@@ -11,7 +11,7 @@ from service.market.funding import aprs_of_bars, mean_apr
 from service.market.loading import raise_still_loading
 from service.market.models import Bar, VenueCoin
 from service.market.past_prices import PastPrice
-from service.market.series import ClosedDays, read_days
+from service.market.series import ClosedDays, DayCounts, read_days
 from service.market.sources.coingecko import PastCap
 from service.storage.database import Database
 from service.table.daily import DailyHistory, PastBar, PastVerdict
@@ -38,6 +38,19 @@ class PastFunding(NamedTuple):
     payments: list[FundingPayment]
 
 
+class _LoadedDays(NamedTuple):
+    """Closed days as read: of which dataset through when, how many, and how many the backtested record had then."""
+
+    through: tuple[str, int]
+    counts: DayCounts
+    recorded: DayCounts | None
+    history: DailyHistory
+
+    def holds(self, through: tuple[str, int], recorded: DayCounts | None) -> bool:
+        """Whether no other day is published, and the record was recomputed from no other days than these."""
+        return self.through == through and recorded in {None, self.counts, self.recorded}
+
+
 class CoinHistory:
     """Reads the past of coins. Tickers are canonical (`BTC`); instants are epoch milliseconds UTC.
 
@@ -58,18 +71,18 @@ class CoinHistory:
         self._verdict = verdict
         self._origin = origin
         self._loading = asyncio.Lock()
-        self._loaded: tuple[tuple[str, int], DailyHistory] | None = None
+        self._loaded: _LoadedDays | None = None
 
     @property
     def loaded(self) -> DailyHistory | None:
         """The closed days as last read, maybe a day behind; null while they are being read for the first time."""
-        return None if self._loaded is None else self._loaded[1]
+        return None if self._loaded is None else self._loaded.history
 
     async def daily(self) -> DailyHistory:
-        """All closed days through the last published one: the same object until another day is published.
+        """All closed days through the last published one, with the verdicts that the backtested record counts.
 
-        The first call for a published day takes as long as recomputing the states of all coins; it runs on a worker
-        thread.
+        The same object until another day is published, or the record was recomputed because bars or funding of past
+        days came late. Then a call takes as long as recomputing the states of all coins, on a worker thread.
 
         Raises:
             ServiceError: `UNAVAILABLE` before the first day is published, or if the store cannot be read.
@@ -79,13 +92,15 @@ class CoinHistory:
             raise_still_loading("daily history of coins", None)
         wanted = origin, kept.value.through_ms
         async with self._loading:
-            if self._loaded is None or self._loaded[0] != wanted:
+            recorded = self._verdict.scorecards.recomputed_from(wanted[1])
+            if self._loaded is None or not self._loaded.holds(wanted, recorded):
                 days = await self._database.inspect(lambda connection: read_days(connection, wanted[1]))
-                self._loaded = wanted, await asyncio.to_thread(_recompute, days, kept.value.breadth)
-            return self._loaded[1]
+                history = await asyncio.to_thread(_recompute, days, kept.value.breadth)
+                self._loaded = _LoadedDays(wanted, days.counts, recorded, history)
+            return self._loaded.history
 
     async def warm(self) -> None:
-        """Recompute the closed days once another day is published, so that no question waits.
+        """Recompute the closed days as soon as they have changed, so that no question waits.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.

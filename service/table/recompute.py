@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Sequence
 
 from service.analytics.bars import Floats
-from service.analytics.breadth import Breadth
 from service.analytics.recomputed import Codes
 from service.clock import DAY_MS
 from service.market.daily_report.models import BreadthDay
@@ -24,9 +23,7 @@ def recompute_days(days: ClosedDays, published: Sequence[BreadthDay]) -> DailyHi
         days: All closed days.
         published: Published breadths, which the regime of the market follows.
     """
-    market, inputs, judged = recompute_verdicts(
-        days, [Breadth(day.day, day.up, day.hodl, day.down) for day in published]
-    )
+    market, inputs, judged = recompute_verdicts(days, published)
     of_market, _ = market.regimes_by_day
     scores = (judged.score * QUARTERS).round()
     scores[judged.verdict < 0] = 0

@@ -1,11 +1,11 @@
 """Keeps the backtested record current: outcomes of verdicts that are recomputed for every past day."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from service.market.daily_report.models import DailyReport
-from service.market.series import ClosedDays, read_days
+from service.market.daily_report.models import BreadthDay, DailyReport
+from service.market.series import ClosedDays, count_days, read_days
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.storage.documents import Document
@@ -16,7 +16,9 @@ BACKTEST_EVERY_S: Final = 60.0
 
 
 class BacktestRecord:
-    """Recomputes all verdicts after each published day. Runs in the leader.
+    """Recomputes all verdicts after each published day, and when bars or funding of past days came late.
+
+    Runs in the leader.
 
     Args:
         database: Holds bars and daily sums of funding.
@@ -41,7 +43,7 @@ class BacktestRecord:
         self._origin = origin
 
     async def round(self) -> None:
-        """Recompute if another day is published or the rules changed.
+        """Recompute if another day is published, bars or funding of past days came late, or the rules changed.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store could not be used.
@@ -50,16 +52,19 @@ class BacktestRecord:
         if concluded.value is None or concluded.origin != origin:
             return
         through_ms = concluded.value.through_ms
-        is_current = kept.value is not None and kept.value.ruleset == CURRENT.label.version
-        if is_current and (kept.origin, kept.observed_ms) == (origin, through_ms):
-            return
-        await self._store.sum_funding(origin)
+        if (kept.origin, kept.observed_ms) != (origin, through_ms):
+            await self._store.sum_funding(origin)
+        elif kept.value is not None and kept.value.ruleset == CURRENT.label.version:
+            counts = await self._database.inspect(lambda connection: count_days(connection, through_ms))
+            if kept.value.counts == counts:
+                return
         days = await self._database.inspect(lambda connection: read_days(connection, through_ms))
         if days.origin == origin:
-            await self._document.put(origin, await asyncio.to_thread(_count, days), through_ms)
+            record = await asyncio.to_thread(_recompute, days, concluded.value.breadth)
+            await self._document.put(origin, record, through_ms)
 
 
-def _count(days: ClosedDays) -> Scorecard:
+def _recompute(days: ClosedDays, published: Sequence[BreadthDay]) -> Scorecard:
     from service.verdict.recompute import recompute_scorecard  # noqa: PLC0415 - brings numpy, which only the leader needs
 
-    return recompute_scorecard(days)
+    return recompute_scorecard(days, published)

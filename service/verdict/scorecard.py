@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from service.analytics.intervals import standard_errors
+from service.market.series import DayCounts
 from service.storage.documents import Document, DocumentState
 from service.verdict.ledger import ABSTAINED, HORIZONS, Kind, LedgerHead
 from service.wire.verdict import HorizonRecord, Label, Outcomes, Target, TrackRecord, Verdict
@@ -116,7 +117,8 @@ class LiveSkill(Struct, frozen=True):
 class Scorecard(Struct, frozen=True):
     """All outcomes of one dataset and one version of the rules, counted by the leader.
 
-    `skills` has published claims with 60 live days or more. `void` counts outcomes without a recorded price.
+    `skills` has published claims with 60 live days or more. `void` counts outcomes without a recorded price. `counts`
+    are those of the closed days that a backtested record was recomputed from; null for the live one.
     """
 
     ruleset: int
@@ -124,6 +126,7 @@ class Scorecard(Struct, frozen=True):
     spreads: list[DaySpread]
     skills: list[LiveSkill] = []
     void: int = 0
+    counts: DayCounts | None = None
 
 
 class Figures(NamedTuple):
@@ -260,6 +263,11 @@ class Scorecards:
     def backtested(self) -> tuple[Scorecard, OutcomeStatistics] | None:
         """The count of recomputed verdicts for the current dataset; null until it is done."""
         return self._backtested.of(self._origin())
+
+    def recomputed_from(self, through_ms: int) -> DayCounts | None:
+        """Counts of the closed days that the backtested record rests on; null unless it is through this instant."""
+        backtested = self.backtested()
+        return None if backtested is None or self._backtested.put_ms != through_ms else backtested[0].counts
 
 
 class _ScorecardCache:

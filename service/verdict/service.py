@@ -6,7 +6,7 @@ from typing import Final, NoReturn
 
 from msgspec import Raw, Struct, structs
 
-from service.clock import MINUTE_MS, SECOND_MS, Clock, iso, parse_iso
+from service.clock import MINUTE_MS, Clock, iso, parse_iso
 from service.errors import ServiceError
 from service.market.service import MarketService
 from service.verdict.claims import claims
@@ -24,15 +24,11 @@ from service.wire.verdict import Signal, TrackRecord, Verdict, VerdictInputs
 REACH_MS: Final = 30 * MINUTE_MS
 """Longest age of stored inputs that count for an instant: two rows of 15 minutes, so that one row may be late."""
 
-HELD_MS: Final = 15 * SECOND_MS
-"""How long a verdict is answered again although prices have moved: the refresh interval of the route."""
-
 
 class _IssuedVerdict(Struct, frozen=True):
     """The newest verdict of a coin: its dataset, its inputs, and its encoded answer with the record in it."""
 
     origin: str
-    issued_ms: int
     inputs: VerdictInputs
     verdict: Verdict
     head: LedgerHead
@@ -94,9 +90,8 @@ class VerdictService:
         """The verdicts that `signal` would answer with now, by canonical ticker. The ledger does not change."""
         found = {}
         for inputs, origin in await asyncio.gather(*map(self._collect, symbols)):
-            kept = self._kept.get(inputs.symbol)
-            holds = kept is not None and kept.origin == origin and self._holds(kept, inputs)
-            found[inputs.symbol] = kept.verdict if kept is not None and holds else decide(inputs)
+            kept = self._issued(inputs, origin)
+            found[inputs.symbol] = decide(inputs) if kept is None else kept.verdict
         return found
 
     async def quality(self, asset: str) -> Answer:
@@ -147,27 +142,25 @@ class VerdictService:
     async def _judge_now(self, coin: str) -> Answer:
         """Judge the inputs of now. While they stay the same, nothing is computed or written."""
         inputs, origin = await self._collect(coin)
-        kept = self._kept.get(coin)
-        if kept is None or kept.origin != origin or not self._holds(kept, inputs):
-            kept = await self._issue(inputs, origin)
+        kept = self._issued(inputs, origin) or await self._issue(inputs, origin)
         record = self._scorecards.track(kept.verdict, kept.head)
         if kept.record is not record:
             kept = structs.replace(kept, record=record, answer=_answer(kept.verdict, record, self._scorecards.skills()))
         self._kept[coin] = kept
         return kept.answer
 
-    def _holds(self, kept: _IssuedVerdict, inputs: VerdictInputs) -> bool:
-        """Whether a verdict still holds: same inputs, or same source states within `HELD_MS`."""
-        fresh = 0 <= self._clock.now_ms() - kept.issued_ms < HELD_MS
-        return kept.inputs == inputs or (fresh and kept.inputs.sources == inputs.sources)
+    def _issued(self, inputs: VerdictInputs, origin: str) -> _IssuedVerdict | None:
+        """The newest verdict of a coin if it was given on the same inputs; null otherwise."""
+        kept = self._kept.get(inputs.symbol)
+        return kept if kept is not None and (kept.origin, kept.inputs) == (origin, inputs) else None
 
     async def _issue(self, inputs: VerdictInputs, origin: str) -> _IssuedVerdict:
         """Judge, and append to the ledger before anything is answered."""
-        verdict, now_ms = decide(inputs), self._clock.now_ms()
-        head = await self._ledger.issue(origin, verdict, now_ms)
+        verdict = decide(inputs)
+        head = await self._ledger.issue(origin, verdict, self._clock.now_ms())
         record = self._scorecards.track(verdict, head)
         return _IssuedVerdict(
-            origin, now_ms, inputs, verdict, head, record, _answer(verdict, record, self._scorecards.skills())
+            origin, inputs, verdict, head, record, _answer(verdict, record, self._scorecards.skills())
         )
 
     async def _collect(self, coin: str) -> tuple[VerdictInputs, str]:
@@ -200,16 +193,12 @@ class VerdictService:
         return _answer(decide(known.inputs), None)
 
     async def _stored_inputs(self, origin: str, coin: str, at_ms: int) -> RecordedInputs | None:
-        """The newest stored inputs at an instant; those of a verdict that still held then come first.
-
-        Callers were answered with that verdict at the time.
-        """
+        """The newest stored inputs at an instant; of those of one instant, those of a verdict that was given."""
         issued = await self._ledger.inputs_before(origin, coin, at_ms)
         recorded = await self._inputs.newest(origin, coin, at_ms)
         if issued is None or recorded is None:
             return issued or recorded
-        held = at_ms - issued.recorded_ms < HELD_MS and issued.inputs.sources == recorded.inputs.sources
-        return issued if held or issued.recorded_ms >= recorded.recorded_ms else recorded
+        return issued if issued.recorded_ms >= recorded.recorded_ms else recorded
 
     async def _refuse(self, origin: str, coin: str, at_ms: int, last: RecordedInputs | None) -> NoReturn:
         firsts = [await self._inputs.since(origin), await self._ledger.since(origin, coin)]

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from service.clock import DAY_MS, HOUR_MS, SECOND_MS
-from service.verdict.service import HELD_MS
+from service.clock import DAY_MS, HOUR_MS
 from tests.fakes.clock import FakeClock
 from tests.fakes.serving import PATIENCE_S
 from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete
@@ -20,6 +19,7 @@ from tests.upstream.faults import drip, hang
 pytestmark = pytest.mark.slow
 
 _ASKED_EVERY_S = 0.01
+_AGREE_S = 30
 
 
 async def tell(house: Indoors, key: str) -> dict[str, Any]:
@@ -63,11 +63,8 @@ async def test_a_start_after_an_hour_names_no_price_and_all_that_days_told(kept:
 
 
 async def agree(leader: Indoors, follower: Indoors, key: str) -> dict[str, Any]:
-    """Wait until both say the same: what is stored is read within a second, unless more is being stored by then.
-
-    Who was asked before it was read holds its verdict for as long as verdicts are held.
-    """
-    for _ in range(2 * HELD_MS // SECOND_MS):
+    """Wait until both say the same: what is stored is read within a second, unless more is being stored by then."""
+    for _ in range(_AGREE_S):
         await leader.pass_time(1, 1)
         await follower.settle()
         told = await tell(leader, key)

@@ -125,11 +125,8 @@ class World(Leader):
         )
         self.sentiment = SentimentService(clock, self.moods, self.market.categories.find, category_loading)
         self.observer = InputCollector(clock, create_sources(clock, self.market, self.sentiment), self.coins)
-        scorecards = Scorecards(
-            self.document_store.document(SCORECARD, Scorecard),
-            self.document_store.document(BACKTEST, Scorecard),
-            lambda: self.origin,
-        )
+        self.backtested = self.document_store.document(BACKTEST, Scorecard)
+        scorecards = Scorecards(self.document_store.document(SCORECARD, Scorecard), self.backtested, origin)
         self.inputs = InputStore(database)
         self.verdict = VerdictService(clock, self.coins, self.observer, self.inputs, Ledger(database), scorecards)
         self.table = CoinTable(clock, self.market, self.sentiment, cursors)

@@ -141,7 +141,7 @@ def test_the_backtested_record_equals_a_recount_day_by_day_to_the_last_outcome(
     history_of: Callable[[], History],
 ) -> None:
     history = history_of().only(*COINS)
-    found = recompute_scorecard(days_of(history))
+    found = recompute_scorecard(days_of(history), [])
     cells, spreads = counted(history, given_day_by_day(history))
     assert {
         (cell.days, cell.symbol, cell.verdict): (cell.outcomes, cell.ups, cell.downs, cell.flats)
@@ -166,13 +166,13 @@ async def test_a_published_day_is_recomputed_once_and_again_when_another_is_ther
     assert world.backtest.current.revision == 0, "nothing is published yet"
     await publish(world, last)
     await backtest.round()
-    whole = recompute_scorecard(days_of(history))
+    whole = recompute_scorecard(days_of(history), [])
     assert (world.backtest.current.value, world.backtest.current.observed_ms) == (whole, (last + 1) * DAY_MS)
     await backtest.round()
     assert world.backtest.current.revision == 1
     await publish(world, last - 3)
     await backtest.round()
-    assert world.backtest.current.value == recompute_scorecard(days_of(history.until(last - 2)))
+    assert world.backtest.current.value == recompute_scorecard(days_of(history.until(last - 2)), [])
     await world.backtest.put(world.origin, Scorecard(1, [], []), (last - 2) * DAY_MS)
     await backtest.round()
     assert world.backtest.current.value != Scorecard(1, [], []), "another version of the rules counts nothing"

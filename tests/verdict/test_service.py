@@ -1,6 +1,7 @@
 """The room's front: verdicts of now, written down before they are answered, and of what was known then."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,13 +15,13 @@ from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from service.errors import ServiceError
 from service.storage.database import open_database
 from service.verdict.claims import claims
-from service.verdict.decide import decide
+from service.verdict.decide import decide, grade
 from service.verdict.scorecard import Scorecard
-from service.verdict.service import HELD_MS, REACH_MS
+from service.verdict.service import REACH_MS
 from service.wire.queries import SignalQuery
 from service.wire.verdict import Signal, Verdict, VerdictInputs
 from tests.fakes.clock import START_MS, FakeClock
-from tests.verdict.knowing import CLOSE_MS, ORIGIN, PRICE, World, quote, read
+from tests.verdict.knowing import CLOSE_MS, ORIGIN, PRICE, UP, World, quote, read
 from tests.verdict.test_input_collector import NAMES, down
 
 
@@ -67,7 +68,7 @@ async def test_verdicts_of_several_coins_are_those_that_signals_answer_again(
 ) -> None:
     before = [await world.signal(symbol) for symbol in world.coins.view()]
     await world.clock.advance(5)
-    world.refresh(PRICE + 1)
+    world.show()
     monkeypatch.setattr("service.verdict.service.decide", down)
     again = await world.desk.verdicts([*world.coins.view()])
     assert {symbol: one.verdict_id for symbol, one in again.items()} == {one.symbol: one.verdict_id for one in before}
@@ -280,17 +281,46 @@ async def test_what_became_of_verdicts_is_not_told_of_an_instant_at_which_nobody
     assert (then.record, then.claims) == (None, None)
 
 
-async def test_a_verdict_is_held_for_fifteen_seconds_though_prices_move(world: World, clock: FakeClock) -> None:
+CHANGES: Mapping[str, Callable[[World], None]] = {
+    "price": lambda world: world.quotes.update(BTC=replace(world.quotes["BTC"], price=PRICE * 1.01)),
+    "price again": lambda world: world.quotes.update(BTC=replace(world.quotes["BTC"], price_ms=START_MS - 1)),
+    "daily trend": lambda world: world.charts.update(BTC=replace(UP, trend_daily="DOWN")),
+    "weekly trend": lambda world: world.charts.update(BTC=replace(UP, trend_weekly="HODL")),
+    "funding rate": lambda world: world.quotes.update(BTC=replace(world.quotes["BTC"], funding=0.00002)),
+    "no trend": lambda world: world.charts.pop("BTC", None),
+    "no price": lambda world: world.quotes.update(BTC=replace(world.quotes["BTC"], price=None)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_the_next_answer_after_an_input_changed_is_judged_from_it_at_the_same_instant(
+    world: World, change: str
+) -> None:
     first = await world.signal()
-    for seconds, entries in ((5, 1), (9.999, 1), (0.001, 2), (14.999, 2)):
+    CHANGES[change](world)
+    world.show()
+    now = await world.observer.collect("BTC")
+    assert now != inputs_of(first)
+    said = await world.signal()
+    assert inputs_of(said) == now
+    assert (said.verdict, said.score) == grade(now)
+    assert (await world.desk.verdicts(["BTC"]))["BTC"].verdict_id == said.verdict_id != first.verdict_id
+    assert len(await world.entries()) == 2
+
+
+async def test_the_same_inputs_are_answered_from_memory_however_long_they_stay(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = await world.desk.signal("BTC", None)
+    monkeypatch.setattr("service.verdict.service.decide", down)
+    for seconds in (0.001, 1, 14, 16):
         await clock.advance(seconds)
-        world.refresh(price=1_000.0 + clock.now_ms())
-        said = await world.signal()
-        assert len(await world.entries()) == entries
-        assert (said.verdict_id == first.verdict_id) == (entries == 1)
+        world.show()
+        assert await world.desk.signal("BTC", None) is answer
+    assert len(await world.entries()) == 1
 
 
-async def test_a_held_verdict_gives_way_at_once_when_a_source_falls_silent_or_the_clock_is_set_back(
+async def test_a_verdict_gives_way_when_a_source_falls_silent_or_the_clock_is_set_back(
     world: World, clock: FakeClock
 ) -> None:
     await world.signal()
@@ -306,25 +336,8 @@ async def test_nothing_is_written_anew_while_verdict_and_record_stay_the_same(wo
     assert await world.desk.signal("BTC", None) is await world.desk.signal("BTC", None)
 
 
-@pytest.mark.parametrize("falls_silent", [False, True])
-async def test_as_of_an_instant_at_which_a_verdict_was_held_it_is_that_one_while_no_source_has_fallen_silent(
-    world: World, clock: FakeClock, *, falls_silent: bool
-) -> None:
-    first = await world.signal()
-    await clock.advance(5)
-    world.refresh(price=2 * PRICE)
-    if falls_silent:
-        world.ask(funding=down)
-    await world.recorder.round()
-    said = await world.signal("BTC", iso(clock.now_ms()))
-    assert (said.verdict_id == first.verdict_id, said.sources.funding == "rejected") == (not falls_silent, falls_silent)
-
-
-HELD_S = HELD_MS // SECOND_MS
-steps = st.lists(
-    st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(HELD_S, 1_200)), min_size=1, max_size=12
-)
-"""What happens, each so many seconds after the last: no verdict is held any more by then."""
+steps = st.lists(st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(1, 1_200)), min_size=1, max_size=12)
+"""What happens, each so many seconds after the last."""
 
 
 @pytest.mark.slow
