@@ -12,7 +12,7 @@ from service.storage.database import Database
 from service.storage.documents import DocumentStore
 from service.wallets.ledger import WalletLedger
 from service.wallets.nodes import open_nodes
-from service.wallets.prices import Prices
+from service.wallets.prices import TransferPrices
 from service.wallets.refresh import EVERY_S, WalletRefresh
 from service.wallets.service import WalletService
 from service.wallets.store import Scanned, WalletStore
@@ -44,7 +44,7 @@ async def open_wallets(
         database: Holds its tables.
         documents: Holds how far the chain was read; its owner refreshes it.
         cursors: Writes and reads where pages begin.
-        market: What coins are worth.
+        market: What coins were worth.
         clock: All of its time.
         followed: What is followed.
         lead: Whether this process is the one that asks nodes.
@@ -58,13 +58,20 @@ async def open_wallets(
     watchlist = WatchedWallets(database, followed.listed, clock)
     document = documents.document("wallets.scanned", Scanned)
 
-    def price_of(symbol: str) -> float | None:
+    def venue_symbol(symbol: str) -> str | None:
         coin = market.coins.view().get(symbol)
-        return None if coin is None else coin.price
+        return None if coin is None else coin.venue_symbol
 
     async with open_nodes(followed.nodes, clock) as nodes:
         refresh = WalletRefresh(
-            clock, WalletLedger(database), nodes, Prices(price_of), document, watchlist.addresses, followed.origin
+            clock,
+            WalletLedger(database),
+            nodes,
+            TransferPrices(clock, market.past_prices, venue_symbol),
+            market.series_loaded,
+            document,
+            watchlist.addresses,
+            followed.origin,
         )
         service = WalletService(clock, watchlist, WalletStore(database), document, cursors, nodes.readiness)
         await documents.refresh()

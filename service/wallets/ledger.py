@@ -10,6 +10,7 @@ from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.wallets.chain import Header
+from service.wallets.prices import Transfer
 from service.wallets.store import AMONG, Moved, TokenContract, listed
 
 WINDOW: Final = 64
@@ -31,6 +32,15 @@ _KNOWN: Final = """
 _KEPT: Final = f"""
     SELECT DISTINCT block, log_index FROM wallet_movements WHERE chain_id = ? AND block BETWEEN ? AND ? AND {AMONG}
 """  # noqa: S608 - a constant
+_UNVALUED: Final = """
+    SELECT DISTINCT block, log_index, tx, contract, amount, at_ms FROM wallet_movements
+    JOIN wallet_blocks ON wallet_blocks.chain_id = wallet_movements.chain_id AND number = block
+    WHERE wallet_movements.chain_id = ? AND amount_usd IS NULL AND contract IN (SELECT value FROM json_each(?))
+    ORDER BY block, log_index
+"""
+_VALUE: Final = (
+    "UPDATE wallet_movements SET amount_usd = ? WHERE chain_id = ? AND block = ? AND log_index = ? AND tx = ?"
+)
 _TELL: Final = """
     UPDATE wallet_tokens SET symbol = ?, decimals = ?, told = ?, asked_ms = ? WHERE chain_id = ? AND contract = ?
 """
@@ -151,6 +161,22 @@ class WalletLedger:
             contracts = [(contract,) for contract in sorted({each.contract for each in found.moved})]
             head = "INSERT INTO wallet_tokens (chain_id, contract)"
             insert_rows(connection, head, contracts, _UNLESS_KEPT, shared=shared)
+
+        await self._database.write(work)
+
+    async def unvalued(self, chain_id: int, contracts: Collection[str]) -> list[Transfer]:
+        """Transfers of some contracts that have no value, the lowest block first."""
+        rows = await self._database.read(_UNVALUED, (chain_id, listed(contracts)))
+        return [
+            Transfer(block, log, tx, contract, int(amount), at_ms) for block, log, tx, contract, amount, at_ms in rows
+        ]
+
+    async def put_values(self, chain_id: int, values: Sequence[tuple[Transfer, float]]) -> None:
+        """Store what transfers were worth, USD; one that is not there any more is passed over."""
+
+        def work(connection: Connection) -> None:
+            for transfer, value in values:
+                connection.execute(_VALUE, (value, chain_id, transfer.block, transfer.log_index, transfer.tx))
 
         await self._database.write(work)
 

@@ -1,9 +1,12 @@
-"""What a transfer is worth: by a table of contracts that are coins, at the price of the coin."""
+"""What a transfer was worth: by a table of contracts that are coins, at the price of the coin at the block's time."""
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from msgspec import Struct
+
+from service.clock import MINUTE_MS, Clock
+from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader
 
 _CENTS: Final = 2
 
@@ -58,24 +61,58 @@ def contract_of(symbol: str, chain_id: int | None) -> str | None:
     return contracts.get(chain_id or 0, next(iter(contracts.values()), None))
 
 
-class Prices:
-    """Values transfers.
+class Transfer(NamedTuple):
+    """A transfer in a block: of a contract, in lower case, in its smallest units; `at_ms` is the block's time."""
+
+    block: int
+    log_index: int
+    tx: str
+    contract: str
+    amount: int
+    at_ms: int
+
+
+class TransferPrices:
+    """Values transfers at the price of their block's time.
+
+    That is the price of `service.market.past_prices` at the last whole minute by then, so nothing later enters it.
 
     Args:
-        price_of: A coin's price now, USD; null where none is known or it is too old.
+        clock: Now.
+        past: Reads past prices.
+        venue_symbol: The venue symbol of a coin; null if it is not listed.
     """
 
-    def __init__(self, price_of: Callable[[str], float | None]) -> None:
-        self._price_of = price_of
+    def __init__(self, clock: Clock, past: PastPriceReader, venue_symbol: Callable[[str], str | None]) -> None:
+        self._clock = clock
+        self._past = past
+        self._venue_symbol = venue_symbol
 
-    def value(self, chain_id: int, contract: str, amount: int) -> float | None:
-        """What an amount is worth now, USD to the cent; null where that is not known.
+    def contracts(self, chain_id: int) -> list[str]:
+        """The contracts of a chain whose transfers can have a value."""
+        return [contract for chain, contract in COINS if chain == chain_id]
 
-        Args:
-            chain_id: The chain.
-            contract: The token's, in lower case.
-            amount: In the contract's smallest units.
+    async def value(self, chain_id: int, transfers: Sequence[Transfer]) -> list[float | None]:
+        """What each transfer was worth, USD to the cent; null where the price at its time is not known.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        coin = COINS.get((chain_id, contract))
-        price = None if coin is None else self._price_of(coin.symbol)
-        return None if coin is None or price is None else round(amount / 10**coin.decimals * price, _CENTS)
+        coins = [COINS.get((chain_id, transfer.contract)) for transfer in transfers]
+        names = [None if coin is None else self._venue_symbol(coin.symbol) for coin in coins]
+        minutes = [transfer.at_ms // MINUTE_MS * MINUTE_MS for transfer in transfers]
+        wanted = {minute for minute, name in zip(minutes, names, strict=True) if name is not None}
+        week_ago_ms = self._clock.now_ms() - WEEK_MS
+        prices = await self._past.read(
+            sorted(minute for minute in wanted if minute > week_ago_ms),
+            sorted(minute for minute in wanted if minute <= week_ago_ms),
+            sorted({name for name in names if name is not None}),
+        )
+        return [
+            _worth(transfer.amount, coin, prices.get(name or "", {}).get(minute))
+            for transfer, coin, name, minute in zip(transfers, coins, names, minutes, strict=True)
+        ]
+
+
+def _worth(amount: int, coin: TokenCoin | None, price: PastPrice | None) -> float | None:
+    return None if coin is None or price is None else round(amount / 10**coin.decimals * price.usd, _CENTS)

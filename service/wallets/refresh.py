@@ -1,5 +1,6 @@
 """Following the chain: one round at a time, whole or as far as nodes go."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
@@ -10,7 +11,7 @@ from service.storage.documents import Document, FetchFailure
 from service.upstream.failures import UpstreamError
 from service.wallets.ledger import OvertakenError, WalletLedger
 from service.wallets.nodes import Nodes
-from service.wallets.prices import Prices, known_contracts
+from service.wallets.prices import TransferPrices, known_contracts
 from service.wallets.scan import Scanner
 from service.wallets.store import Scanned
 from service.wallets.tokens import describe
@@ -39,7 +40,8 @@ class WalletRefresh:
         clock: When things are observed.
         ledger: Where it is written down.
         nodes: Who is asked.
-        prices: What transfers are worth.
+        prices: What transfers were worth.
+        prices_loaded: Set once past prices are there; a round waits for it before it values transfers.
         document: Holds how far the chain was read.
         watched: Tells the wallets that are watched: addresses in lower case.
         origin: Which history the nodes tell at this moment.
@@ -50,7 +52,8 @@ class WalletRefresh:
         clock: Clock,
         ledger: WalletLedger,
         nodes: Nodes,
-        prices: Prices,
+        prices: TransferPrices,
+        prices_loaded: asyncio.Event,
         document: Document[Scanned],
         watched: Callable[[], Awaitable[Collection[str]]],
         origin: Callable[[], str],
@@ -61,7 +64,9 @@ class WalletRefresh:
         self._document = document
         self._watched = watched
         self._origin = origin
-        self._scanner = Scanner(ledger, nodes, prices.value)
+        self._scanner = Scanner(ledger, nodes)
+        self._prices = prices
+        self._prices_loaded = prices_loaded
 
     async def round(self) -> None:
         """Look through what is new, for every wallet; without watched wallets, no node is asked.
@@ -85,12 +90,22 @@ class WalletRefresh:
         except OvertakenError:
             _log.warning("another process follows the chain too")
             return
+        await self._prices_loaded.wait()
+        await self._value(chain_id)
         if self._origin() != origin:
             return
         observed_ms = min(head.at_ms, self._clock.now_ms())
         await self._document.put(origin, Scanned(chain_id, head.number, through), observed_ms)
         await self._ledger.prune(chain_id, observed_ms - KEPT_MS)
         await self._describe_tokens(chain_id)
+
+    async def _value(self, chain_id: int) -> None:
+        """Value the transfers that have no value; one whose price is not known is tried again in the next round."""
+        transfers = await self._ledger.unvalued(chain_id, self._prices.contracts(chain_id))
+        values = await self._prices.value(chain_id, transfers) if transfers else []
+        known = [(transfer, value) for transfer, value in zip(transfers, values, strict=True) if value is not None]
+        if known:
+            await self._ledger.put_values(chain_id, known)
 
     async def _describe_tokens(self, chain_id: int) -> None:
         """Ask contracts what they are; one that no node has an answer of is asked again after an hour."""

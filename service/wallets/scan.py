@@ -1,7 +1,7 @@
 """Looking a chain through for wallets: in ranges that nodes can answer, and back again where the chain has changed."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from service.upstream.failures import UpstreamError
@@ -35,13 +35,11 @@ class Scanner:
     Args:
         ledger: Where it is written down.
         nodes: Who is asked.
-        value: What an amount of a contract's smallest units is worth on a chain, USD.
     """
 
-    def __init__(self, ledger: WalletLedger, nodes: Nodes, value: Callable[[int, str, int], float | None]) -> None:
+    def __init__(self, ledger: WalletLedger, nodes: Nodes) -> None:
         self._ledger = ledger
         self._nodes = nodes
-        self._value = value
         self._span = LONGEST_RANGE
 
     async def look(self, chain_id: int, target: int, watched: Collection[str]) -> int:
@@ -119,9 +117,7 @@ class Scanner:
             else:
                 self._span = min(LONGEST_RANGE, 2 * self._span)
                 blocks = list(reading.blocks.values())
-                return Range(
-                    chain_id, addresses, before, reading.last, blocks, self._moved(chain_id, addresses, reading)
-                )
+                return Range(chain_id, addresses, before, reading.last, blocks, _moved(addresses, reading))
 
     async def _read(
         self, node: Node, chain_id: int, addresses: Sequence[str], before: int, first: int, last: int
@@ -163,29 +159,6 @@ class Scanner:
         await self._ledger.roll_back(chain_id, (wrong.number, wrong.hash), fork)
         raise _ForkedError
 
-    def _moved(self, chain_id: int, addresses: Sequence[str], reading: RangeTransfers) -> list[Moved]:
-        """The transfers, once for each wallet and direction."""
-        return [
-            Moved(
-                block=transfer.block,
-                log_index=transfer.log_index,
-                incoming=incoming,
-                address=address,
-                contract=transfer.contract,
-                counterparty=counterparty,
-                amount=transfer.amount,
-                amount_usd=self._value(chain_id, transfer.contract, transfer.amount),
-                tx=transfer.tx,
-                at_ms=reading.blocks[transfer.block].at_ms,
-            )
-            for transfer in reading.transfers
-            for incoming, address, counterparty in (
-                (False, transfer.sender, transfer.recipient),
-                (True, transfer.recipient, transfer.sender),
-            )
-            if address in addresses
-        ]
-
 
 async def newest_shared(node: Node, known: Sequence[tuple[int, str]]) -> int:
     """The newest of known blocks that a node's chain still holds; -1 where it holds none.
@@ -206,3 +179,27 @@ async def newest_shared(node: Node, known: Sequence[tuple[int, str]]) -> int:
         else:
             gone = middle
     return known[shared - 1][0] if shared else -1
+
+
+def _moved(addresses: Sequence[str], reading: RangeTransfers) -> list[Moved]:
+    """The transfers, once for each wallet and direction, not valued yet."""
+    return [
+        Moved(
+            block=transfer.block,
+            log_index=transfer.log_index,
+            incoming=incoming,
+            address=address,
+            contract=transfer.contract,
+            counterparty=counterparty,
+            amount=transfer.amount,
+            amount_usd=None,
+            tx=transfer.tx,
+            at_ms=reading.blocks[transfer.block].at_ms,
+        )
+        for transfer in reading.transfers
+        for incoming, address, counterparty in (
+            (False, transfer.sender, transfer.recipient),
+            (True, transfer.recipient, transfer.sender),
+        )
+        if address in addresses
+    ]

@@ -84,8 +84,9 @@ class Movement(Struct, frozen=True):
     """One transfer of an ERC-20 token in or out of a watched wallet; between two of them there are two.
 
     `amount` is exact decimal text, in whole tokens (in the contract's smallest units where it tells no decimals).
-    `amount_usd` is at the price known when the movement was first seen, to the cent, null where the token has none
-    here. `ts` is the block's time; `label` is the watched wallet's.
+    `amount_usd` is what it was worth at the block's time, to the cent: at the last price known at the whole minute by
+    then, an hour older at most. Null where the token has no price here, or none of that time is known. `ts` is the
+    block's time; `label` is the watched wallet's.
     """
 
     id: str

@@ -10,11 +10,13 @@ import pytest
 from eth_account import Account
 from eth_utils import keccak
 
+from service.market.past_prices import PastPriceReader
+from service.scheduler import already_set
 from service.storage.database import Database
 from service.storage.documents import DocumentStore
 from service.wallets.ledger import WalletLedger
 from service.wallets.nodes import open_nodes
-from service.wallets.prices import Prices
+from service.wallets.prices import TransferPrices
 from service.wallets.refresh import LAG, WalletRefresh
 from service.wallets.store import Scanned, TokenContract, WalletStore
 from tests.chain.evm import CHAIN_ID, ETHER, USDC, Evm
@@ -72,7 +74,14 @@ async def followed(database: Database) -> AsyncIterator[Followed]:
     with serving_node(evm) as node:
         async with open_nodes([node.url], clock) as nodes:
             refresh = WalletRefresh(
-                clock, WalletLedger(database), nodes, Prices(lambda _: None), drawer, watched, lambda: "live"
+                clock,
+                WalletLedger(database),
+                nodes,
+                TransferPrices(clock, PastPriceReader(clock, database, lambda _: None), lambda _: None),
+                already_set(),
+                drawer,
+                watched,
+                lambda: "live",
             )
             yield Followed(evm, WalletStore(database), refresh)
 

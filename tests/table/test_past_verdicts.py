@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -36,7 +37,7 @@ Cells = Mapping[tuple[int, str, str], tuple[int, int, int, int, float]]
 
 
 def recounted(daily: DailyHistory) -> Cells:
-    """Outcomes, rises, falls, flat moves and the sum of moves, by horizon, coin and verdict: from what a reader sees."""
+    """Outcomes, rises, falls, flat moves and the sum of moves by horizon, coin and verdict, from what a reader sees."""
     counts: dict[tuple[int, str, str], Counter[str]] = defaultdict(Counter)
     sums: dict[tuple[int, str, str], float] = defaultdict(float)
     for symbol in daily.symbols:
@@ -138,7 +139,7 @@ async def test_funding_that_is_summed_after_publication_changes_both_alike(
     await world.publish(1)
     await world.agree()
     paid = [(midnight(day), 1e-4, 24.0) for day in range(LAST - 60, LAST + 1)]
-    await world.store.put_all_payments(world.origin, {coin: paid for coin in LATE})
+    await world.store.put_all_payments(world.origin, dict.fromkeys(LATE, paid))
     await world.store.sum_funding(world.origin)
     await world.record.round()
     daily = await world.agree()
@@ -155,10 +156,10 @@ async def test_days_are_counted_in_the_store_as_they_are_read(database: Database
     await world.store.sum_funding(world.origin)
     bars = sum(map(len, map(days_of, COINS)))
     for end in (END, END - 1, END - DAY_MS, END - 3 * DAY_MS, END - 500 * DAY_MS, 0):
-        days = await database.inspect(lambda connection, end=end: read_days(connection, end))
-        counts = await database.inspect(lambda connection, end=end: count_days(connection, end))
+        days = await database.inspect(partial(read_days, until_ms=end))
+        counts = await database.inspect(partial(count_days, until_ms=end))
         assert counts == days.counts
         if end == END:
             assert counts.bars == bars
             assert counts.funded > 0
-    assert counts == DayCounts(0, 0)
+    assert await database.inspect(partial(count_days, until_ms=0)) == DayCounts(0, 0)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from service.errors import ServiceError
+from service.market.models import CoinChart
 from service.storage.database import open_database
 from service.verdict.claims import claims
 from service.verdict.decide import decide, grade
@@ -287,7 +288,7 @@ CHANGES: Mapping[str, Callable[[World], None]] = {
     "daily trend": lambda world: world.charts.update(BTC=replace(UP, trend_daily="DOWN")),
     "weekly trend": lambda world: world.charts.update(BTC=replace(UP, trend_weekly="HODL")),
     "funding rate": lambda world: world.quotes.update(BTC=replace(world.quotes["BTC"], funding=0.00002)),
-    "no trend": lambda world: world.charts.pop("BTC", None),
+    "no trend": lambda world: world.charts.update(BTC=CoinChart()),
     "no price": lambda world: world.quotes.update(BTC=replace(world.quotes["BTC"], price=None)),
 }
 

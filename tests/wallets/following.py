@@ -1,26 +1,34 @@
 """The chain side of the room over simulated nodes."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 
+from service.market.past_prices import PastPriceReader
+from service.scheduler import already_set
 from service.storage.database import Database
 from service.storage.documents import DocumentStore
 from service.wallets.chain import Node
 from service.wallets.ledger import WalletLedger
 from service.wallets.nodes import Nodes
-from service.wallets.prices import Prices
+from service.wallets.prices import TransferPrices
 from service.wallets.refresh import WalletRefresh
 from service.wallets.store import Moved, Scanned, WalletStore
 from tests.fakes.clock import FakeClock
 from tests.wallets.simulated import MAINNET, Seen, SimulatedNode
 
-PRICES = {"ETH": 2_000.0, "BTC": 60_000.0}
+VENUE_SYMBOLS = {"ETH": "ETH", "BTC": "BTC", "UNI": "UNI"}
 
 
 class Following:
     """One process that follows a chain; `watched`, `origin` and the clock may be changed between rounds."""
 
     def __init__(
-        self, database: Database, nodes: Sequence[SimulatedNode], watched: Collection[str], chain_id: int = MAINNET
+        self,
+        database: Database,
+        nodes: Sequence[SimulatedNode],
+        watched: Collection[str],
+        chain_id: int = MAINNET,
+        prices_loaded: asyncio.Event | None = None,
     ) -> None:
         self.clock = FakeClock()
         self.watched = set(watched)
@@ -30,8 +38,18 @@ class Following:
         self.ledger = WalletLedger(database)
         self.drawer = DocumentStore(database).document("wallets.scanned", Scanned)
         self.nodes = Nodes([Node(node) for node in nodes], self.clock)
+        self.prices = TransferPrices(
+            self.clock, PastPriceReader(self.clock, database, lambda _: None), VENUE_SYMBOLS.get
+        )
         self.refresh = WalletRefresh(
-            self.clock, self.ledger, self.nodes, Prices(PRICES.get), self.drawer, self._watched, lambda: self.origin
+            self.clock,
+            self.ledger,
+            self.nodes,
+            self.prices,
+            prices_loaded or already_set(),
+            self.drawer,
+            self._watched,
+            lambda: self.origin,
         )
         self._database = database
 

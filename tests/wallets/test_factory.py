@@ -12,9 +12,12 @@ import msgspec
 import pytest
 
 from fixtures import chain
-from service.clock import SECOND_MS
+from service.clock import HOUR_MS, SECOND_MS
 from service.market.factory import MarketData
-from service.scheduler import Leadership
+from service.market.models import Bar
+from service.market.past_prices import PastPriceReader
+from service.market.store import MarketStore
+from service.scheduler import Leadership, already_set
 from service.settings import Settings
 from service.storage.database import Database
 from service.storage.documents import DocumentStore
@@ -35,12 +38,16 @@ LOGS = msgspec.json.decode(read_files(FIXTURES)[LOGS_FILE], type=list[Log])
 ORPHANS = msgspec.json.decode(read_files(FIXTURES)[ORPHANS_FILE], type=list[Log])
 WATCHED = {wallet.address for wallet in chain.WALLETS}
 WETH = chain.TOKENS[1].address
-ETH = 3_000.0
 A_DAY = 7_200
 
 
 def at_block(number: int) -> int:
     return (chain.FIRST_S + (number - chain.FIRST_BLOCK) * BLOCK_S) * SECOND_MS
+
+
+def eth_at(hour: int) -> float:
+    """The price of ETH when an hour since 1970 begins."""
+    return 3_000.0 + hour % 24
 
 
 class Pausing(FakeClock):
@@ -80,10 +87,17 @@ async def replay(clock: FakeClock) -> AsyncIterator[Replay]:
 async def opened(
     database: Database, clock: FakeClock, url: str, *, listed: list[Watched], leads: bool = True
 ) -> AsyncIterator[WalletService]:
-    known = asyncio.Event()
-    known.set()
-    coins = SimpleNamespace(view=lambda: {"ETH": SimpleNamespace(price=ETH)})
-    market = cast("MarketData", SimpleNamespace(coins=coins, funding_loaded=known))
+    coins = SimpleNamespace(view=lambda: {"ETH": SimpleNamespace(venue_symbol="ETH")})
+    past = PastPriceReader(clock, database, lambda _: None)
+    market = cast(
+        "MarketData",
+        SimpleNamespace(coins=coins, past_prices=past, funding_loaded=already_set(), series_loaded=already_set()),
+    )
+    store = MarketStore(database)
+    await store.claim("fixtures")
+    hours = range(clock.now_ms() // HOUR_MS - 30, clock.now_ms() // HOUR_MS + 1)
+    bars = [Bar(hour * HOUR_MS, price, price, price, price, 1.0, 1) for hour in hours if (price := eth_at(hour + 1))]
+    await store.put_bars("fixtures", "ETH", bars, bars[-2].open_ms, interval="1h")
     followed = WalletSources(listed, [url], lambda: "fixtures")
     async with open_wallets(
         database, DocumentStore(database), Cursors(bytes(32)), market, clock, followed, Leadership(lambda: leads)
@@ -157,7 +171,7 @@ async def check_words_and_amounts(desk: WalletService, watchlist: Watchlist, fir
     last = watchlist.meta.through_block or 0
     page = await told(desk, action="movements", contract=WETH, address=chain.WALLETS[0].address, limit=200)
     values = [
-        int(log.data, 16)
+        (int(log.data, 16), eth_at(at_block(log.block) // HOUR_MS))
         for log in LOGS
         if first <= log.block <= last and log.address == WETH and log.topics[0] == chain.TRANSFER
         for topic in log.topics[1:]
@@ -165,8 +179,9 @@ async def check_words_and_amounts(desk: WalletService, watchlist: Watchlist, fir
     ]
     assert page.meta.total == len(values)
     newest = values[: -len(page.movements) - 1 : -1]
-    assert [Decimal(each.amount) * 10**18 for each in page.movements] == newest
-    assert [each.amount_usd for each in page.movements] == [round(value / 10**18 * ETH, 2) for value in newest]
+    assert [Decimal(each.amount) * 10**18 for each in page.movements] == [value for value, _ in newest]
+    assert len({price for _, price in newest}) > 1
+    assert [each.amount_usd for each in page.movements] == [round(value / 10**18 * price, 2) for value, price in newest]
 
 
 async def test_a_process_that_does_not_lead_asks_nobody_and_tells_what_the_leader_keeps(

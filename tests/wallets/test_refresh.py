@@ -8,9 +8,9 @@ from service.upstream.failures import UpstreamError
 from service.wallets.refresh import LAG
 from service.wallets.store import Scanned, TokenContract, TokenMoved
 from service.wallets.tokens import DECIMALS, SYMBOL
-from tests.wallets.following import PRICES, Following
+from tests.wallets.following import Following
 from tests.wallets.simulated import ALICE, BOB, CAROL, COIN, GEM, MAINNET, Chain, NodeError, Sent, SimulatedNode, word
-from tests.wallets.test_tokens import WBTC, WETH, string
+from tests.wallets.test_tokens import string
 
 
 async def test_where_nobody_is_watched_no_node_is_asked_anything(database: Database) -> None:
@@ -73,21 +73,6 @@ async def test_a_history_that_changes_during_a_round_is_not_told_as_the_new_one(
     assert following.drawer.current.value is None
     await following.round()
     assert following.drawer.current.origin == "replay"
-
-
-async def test_movements_are_valued_at_the_price_of_when_they_were_first_seen(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chain = Chain("", 20)
-    chain.mine(
-        (Sent(CAROL, ALICE, 2 * 10**18, WETH), Sent(ALICE, BOB, 10**7, WBTC), Sent(ALICE, BOB, 5, COIN)), *[()] * 4
-    )
-    following = Following(database, [SimulatedNode(chain)], [ALICE])
-    await following.round()
-    monkeypatch.setitem(PRICES, "ETH", 1.0)
-    chain.mine(())
-    await following.round()
-    assert [each.amount_usd for each in await following.moved()] == [4_000.0, 6_000.0, None]
 
 
 async def test_tokens_are_asked_once_what_they_are(database: Database) -> None:

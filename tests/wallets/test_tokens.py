@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from service.upstream.failures import UpstreamError
 from service.wallets.chain import Node
-from service.wallets.prices import COINS, Prices, contract_of
+from service.wallets.prices import COINS, contract_of
 from service.wallets.store import TokenContract
 from service.wallets.tokens import DECIMALS, SYMBOL, describe, read_decimals, read_symbol, whole
 from tests.wallets.simulated import COIN, Chain, SimulatedNode, word
@@ -124,21 +124,6 @@ def test_amounts_are_exact(amount: int, decimals: int | None) -> None:
 )
 def test_amounts_are_written_as_people_write_them(amount: int, decimals: int | None, text: str) -> None:
     assert whole(amount, decimals) == text
-
-
-WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
-WBTC = "0x2260fac5e5542a773aa44fbcfedf7c193bc2c599"
-
-
-def test_what_is_worth_something_is_told_by_its_contract_alone() -> None:
-    prices = Prices({"ETH": 2_000.0, "BTC": 60_000.0}.get)
-    assert prices.value(1, WETH, 15 * 10**17) == 3_000.0
-    assert prices.value(1, WETH, 10**15 + 2_400_000_000_000) == 2.0
-    assert prices.value(1, WBTC, 5 * 10**7) == 30_000.0
-    assert prices.value(8453, WETH, 10**18) is None
-    assert prices.value(1, COIN, 10**18) is None
-    assert prices.value(1, "0x514910771af9ca656af840dff83e8264ecf986ca", 10**18) is None
-    assert prices.value(1, WETH, 2**256 - 1) == pytest.approx(2.3158e62, rel=1e-3)
 
 
 def test_priced_contracts_are_written_as_they_are_compared() -> None:
