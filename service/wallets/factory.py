@@ -67,7 +67,7 @@ async def open_wallets(
             clock,
             WalletLedger(database),
             nodes,
-            TransferPrices(clock, market.past_prices, venue_symbol),
+            TransferPrices(market.past_prices, venue_symbol),
             market.series_loaded,
             document,
             watchlist.addresses,

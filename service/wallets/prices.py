@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from service.clock import MINUTE_MS, Clock
-from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader
+from service.clock import MINUTE_MS
+from service.market.past_prices import PastPrice, PastPriceReader
 
 _CENTS: Final = 2
 
@@ -75,16 +75,15 @@ class Transfer(NamedTuple):
 class TransferPrices:
     """Values transfers at the price of their block's time.
 
-    That is the price of `service.market.past_prices` at the last whole minute by then, so nothing later enters it.
+    The price is that of `service.market.past_prices` at the last whole minute by then, an hour older at most. Nothing
+    later enters it.
 
     Args:
-        clock: Now.
         past: Reads past prices.
         venue_symbol: The venue symbol of a coin; null if it is not listed.
     """
 
-    def __init__(self, clock: Clock, past: PastPriceReader, venue_symbol: Callable[[str], str | None]) -> None:
-        self._clock = clock
+    def __init__(self, past: PastPriceReader, venue_symbol: Callable[[str], str | None]) -> None:
         self._past = past
         self._venue_symbol = venue_symbol
 
@@ -102,12 +101,7 @@ class TransferPrices:
         names = [None if coin is None else self._venue_symbol(coin.symbol) for coin in coins]
         minutes = [transfer.at_ms // MINUTE_MS * MINUTE_MS for transfer in transfers]
         wanted = {minute for minute, name in zip(minutes, names, strict=True) if name is not None}
-        week_ago_ms = self._clock.now_ms() - WEEK_MS
-        prices = await self._past.read(
-            sorted(minute for minute in wanted if minute > week_ago_ms),
-            sorted(minute for minute in wanted if minute <= week_ago_ms),
-            sorted({name for name in names if name is not None}),
-        )
+        prices = await self._past.read(sorted(wanted), (), sorted({name for name in names if name is not None}))
         return [
             _worth(transfer.amount, coin, prices.get(name or "", {}).get(minute))
             for transfer, coin, name, minute in zip(transfers, coins, names, minutes, strict=True)

@@ -1,6 +1,6 @@
 """A row says what the routes of its coin say, and names what is not fresh."""
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -15,7 +15,7 @@ from service.market.symbols import canonical
 from service.storage.documents import FetchFailure
 from service.verdict.grading import CoinGrader
 from service.wire.coins import CoinRow
-from service.wire.market import Historical
+from service.wire.market import Historical, Stance
 from service.wire.queries import HistoricalQuery
 from tests.table.world import COINS, LAST, World, midnight
 
@@ -76,6 +76,20 @@ async def test_every_row_says_what_the_routes_of_its_coin_say(world: World) -> N
     assert (pepe.name, pepe.rank, pepe.market_cap, pepe.categories) == ("Pepe", None, None, ["Meme"])
     assert (young.name, young.rank, young.categories, young.change_30d) == (None, None, None, None)
     assert [row.rank for row in world.table.rows().values()] == [1, 2, 3, None, None]
+
+
+@pytest.mark.parametrize(
+    "stance", ["capitulation", "exhaustion", "accumulation", "neutral", "distribution", "euphoria"]
+)
+async def test_a_signal_asked_a_moment_ago_gives_way_at_the_instant_at_which_its_row_does(
+    world: World, stance: Stance
+) -> None:
+    """The clock stands still, and every source answers as it did."""
+    first: Stance = "euphoria" if stance == "accumulation" else "accumulation"
+    for felt in (first, stance, first):
+        await world.feel(dict.fromkeys(SYMBOLS, felt), world.clock.now_ms())
+        assert {row.sentiment_stance for row in world.table.rows().values()} == {felt}
+        await agrees(world)
 
 
 async def test_a_streak_counts_days_from_the_first_close_of_the_trend(world: World) -> None:

@@ -24,16 +24,14 @@ COINS_HERE = ("ETH", "BTC", "UNI")
 
 
 class Stored(NamedTuple):
-    """Prices in the store by coin, each with when it was known: accepted, or the close of an hour or a day."""
+    """Prices in the store by coin: accepted ones by snapshot, and closes by the open of their hour."""
 
     accepted: dict[str, list[tuple[int, float, int]]]
     hours: dict[str, dict[int, float]]
-    days: dict[str, dict[int, float]]
 
-    def price(self, coin: str, at_ms: int, now_ms: int) -> float | None:
-        """The newest that was known at the whole minute by an instant: an hour old, of more than a week ago a day."""
+    def price(self, coin: str, at_ms: int) -> float | None:
+        """The newest that was known at the whole minute by an instant, an hour older at most."""
         minute = at_ms - at_ms % 60_000
-        is_old = minute <= now_ms - 7 * 86_400_000
         snapshots = [row for rows in self.accepted.values() for row in rows if row[0] <= minute]
         newest = max((row[0] for row in snapshots), default=None)
         known = [
@@ -41,10 +39,9 @@ class Stored(NamedTuple):
             for snapshot, usd, price_ms in self.accepted[coin]
             if snapshot == newest and price_ms > minute - 3_600_000
         ]
-        for closes, length, allowed in ((self.hours, 3_600_000, True), (self.days, 86_400_000, is_old)):
-            for open_ms, close in closes[coin].items() if allowed else ():
-                if minute - length < open_ms + length <= minute:
-                    known.append((open_ms + length, close))
+        for open_ms, close in self.hours[coin].items():
+            if minute - 3_600_000 < open_ms + 3_600_000 <= minute:
+                known.append((open_ms + 3_600_000, close))
         return max(known)[1] if known else None
 
 
@@ -53,17 +50,13 @@ async def store_prices(database: Database, seed: int, now_ms: int) -> Stored:
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     store = MarketStore(database)
     await store.claim("live")
-    known = Stored({}, {}, {})
+    known = Stored({}, {})
     for coin in COINS_HERE:
         base = chance.uniform(1, 60_000)
-        for interval, length, since, of in (("1h", HOUR_MS, 20, known.hours), ("1d", DAY_MS, 40, known.days)):
-            opens = range((now_ms - since * DAY_MS) // length * length, now_ms - length + 1, length)
-            closes = {open_ms: base * chance.uniform(0.8, 1.2) for open_ms in opens if chance.random() < 0.8}
-            if interval == "1d":  # a day closes as its last hour does
-                closes = {day: known.hours[coin].get(day + 23 * HOUR_MS, close) for day, close in closes.items()}
-            of[coin] = closes
-            bars = [Bar(open_ms, close, close, close, close, 1.0, 1) for open_ms, close in closes.items()]
-            await store.put_bars("live", coin, bars, now_ms, interval=interval)  # type: ignore[arg-type]
+        opens = range((now_ms - 20 * DAY_MS) // HOUR_MS * HOUR_MS, now_ms - HOUR_MS + 1, HOUR_MS)
+        known.hours[coin] = {open_ms: base * chance.uniform(0.8, 1.2) for open_ms in opens if chance.random() < 0.8}
+        bars = [Bar(open_ms, close, close, close, close, 1.0, 1) for open_ms, close in known.hours[coin].items()]
+        await store.put_bars("live", coin, bars, now_ms, interval="1h")
         known.accepted[coin] = [
             (minute, base * chance.uniform(0.9, 1.1), minute - chance.randrange(1, 100_000))
             for minute in range((now_ms - 2 * DAY_MS) // MINUTE_MS * MINUTE_MS, now_ms + MINUTE_MS, 7 * MINUTE_MS)
@@ -95,7 +88,7 @@ async def test_a_transfer_is_worth_its_amount_at_the_last_price_known_at_its_blo
         age_ms = chance.choice([MINUTE_MS, HOUR_MS, DAY_MS, 6 * DAY_MS, 9 * DAY_MS, 30 * DAY_MS]) * chance.random()
         amount = int(10 ** chance.uniform(0, 24))
         transfers.append(Transfer(number, 0, "0x", contract, amount, now_ms - int(age_ms)))
-        price = known.price(coin, now_ms - int(age_ms), now_ms)
+        price = known.price(coin, now_ms - int(age_ms))
         expected.append(None if price is None else float(Decimal(amount) / 10**decimals * Decimal(price)))
     values = await following.prices.value(MAINNET, transfers)
     assert [value is None for value in values] == [value is None for value in expected]
