@@ -10,7 +10,7 @@ from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.wallets.chain import Header
-from service.wallets.prices import Transfer
+from service.wallets.prices import UnvaluedTransfer
 from service.wallets.store import AMONG, Moved, TokenContract, listed
 
 WINDOW: Final = 64
@@ -164,14 +164,15 @@ class WalletLedger:
 
         await self._database.write(work)
 
-    async def unvalued(self, chain_id: int, contracts: Collection[str]) -> list[Transfer]:
+    async def unvalued(self, chain_id: int, contracts: Collection[str]) -> list[UnvaluedTransfer]:
         """Transfers of some contracts that have no value, the lowest block first."""
         rows = await self._database.read(_UNVALUED, (chain_id, listed(contracts)))
         return [
-            Transfer(block, log, tx, contract, int(amount), at_ms) for block, log, tx, contract, amount, at_ms in rows
+            UnvaluedTransfer(block, log, tx, contract, int(amount), at_ms)
+            for block, log, tx, contract, amount, at_ms in rows
         ]
 
-    async def put_values(self, chain_id: int, values: Sequence[tuple[Transfer, float]]) -> None:
+    async def put_values(self, chain_id: int, values: Sequence[tuple[UnvaluedTransfer, float]]) -> None:
         """Store what transfers were worth, USD; one that is not there any more is passed over."""
 
         def work(connection: Connection) -> None:

@@ -61,7 +61,7 @@ def contract_of(symbol: str, chain_id: int | None) -> str | None:
     return contracts.get(chain_id or 0, next(iter(contracts.values()), None))
 
 
-class Transfer(NamedTuple):
+class UnvaluedTransfer(NamedTuple):
     """A transfer in a block: of a contract, in lower case, in its smallest units; `at_ms` is the block's time."""
 
     block: int
@@ -91,7 +91,7 @@ class TransferPrices:
         """The contracts of a chain whose transfers can have a value."""
         return [contract for chain, contract in COINS if chain == chain_id]
 
-    async def value(self, chain_id: int, transfers: Sequence[Transfer]) -> list[float | None]:
+    async def value(self, chain_id: int, transfers: Sequence[UnvaluedTransfer]) -> list[float | None]:
         """What each transfer was worth, USD to the cent; null where the price at its time is not known.
 
         Raises:

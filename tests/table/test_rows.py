@@ -1,6 +1,6 @@
 """A row says what the routes of its coin say, and names what is not fresh."""
 
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest

@@ -13,7 +13,7 @@ from service.market.models import Bar
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.storage.rows import insert_rows
-from service.wallets.prices import COINS, Transfer
+from service.wallets.prices import COINS, UnvaluedTransfer
 from tests.fakes.clock import START_MS
 from tests.wallets.following import Following
 from tests.wallets.simulated import ALICE, BOB, CAROL, COIN, MAINNET, Chain, Sent, SimulatedNode
@@ -87,7 +87,7 @@ async def test_a_transfer_is_worth_its_amount_at_the_last_price_known_at_its_blo
         contract, decimals = CONTRACTS[coin]
         age_ms = chance.choice([MINUTE_MS, HOUR_MS, DAY_MS, 6 * DAY_MS, 9 * DAY_MS, 30 * DAY_MS]) * chance.random()
         amount = int(10 ** chance.uniform(0, 24))
-        transfers.append(Transfer(number, 0, "0x", contract, amount, now_ms - int(age_ms)))
+        transfers.append(UnvaluedTransfer(number, 0, "0x", contract, amount, now_ms - int(age_ms)))
         price = known.price(coin, now_ms - int(age_ms))
         expected.append(None if price is None else float(Decimal(amount) / 10**decimals * Decimal(price)))
     values = await following.prices.value(MAINNET, transfers)
@@ -102,7 +102,7 @@ async def test_what_has_no_price_here_has_no_value(database: Database) -> None:
     await snapshots(database, {"ETH": [(START_MS, 2_000.0, START_MS - 1)], "BTC": [(START_MS, 60_000.0, START_MS - 1)]})
 
     async def value(chain_id: int, contract: str, amount: int) -> float | None:
-        (found,) = await following.prices.value(chain_id, [Transfer(1, 0, "0x", contract, amount, START_MS)])
+        (found,) = await following.prices.value(chain_id, [UnvaluedTransfer(1, 0, "0x", contract, amount, START_MS)])
         return found
 
     assert await value(1, WETH, 15 * 10**17) == 3_000.0
