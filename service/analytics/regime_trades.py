@@ -52,13 +52,13 @@ def follow(panel: Panel, course: CoinCourse, tape: MarketTape) -> RegimeTrades:
 
 
 def _plan(sides: States) -> TradingPlan:
-    """Want the side of each regime, with the whole capital; the course says why it is left."""
+    """Want the side of each regime, with an equal share for every coin; the course says why it is left."""
     side = sides.astype(np.int8)
     before = previous_rows(side, 0)
     left = (before != 0) & (side != before)
     unknown: Floats = np.full(side.shape, np.nan)
     reason = np.where(left, REASONS.index("trend-turned"), NO_REASON).astype(np.int8)
-    return TradingPlan(side, np.ones(side.shape), unknown, unknown, reason)
+    return TradingPlan(side, np.full(side.shape, 1 / max(side.shape[1], 1)), unknown, unknown, reason)
 
 
 def _positions(course: CoinCourse, tape: MarketTape, columns: list[int], book: BacktestBook) -> list[OpenPosition]:

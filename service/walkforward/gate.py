@@ -220,13 +220,13 @@ def _fills(walked: WalkedFolds, context: WalkContext) -> tuple[bool, str]:
     for fold, _, _, plan, book in walked:
         wrong += count_misfilled(context.tape, plan, fold.begin, fold.end, book)
         amiss += count_mismatched_days(context.tape, plan, fold.begin, fold.end, book)
-        missing = max(missing, accounting_error(context.tape, book, context.costs))
+        missing = max(missing, accounting_error(context.tape, fold.begin, book, context.costs))
     if wrong:
         return False, f"{wrong} of {positions} positions are not filled at the open after their decision"
     if amiss:
         return False, f"{amiss} position-days are held and not wanted, or wanted and not held"
     if missing > EXACT:
-        return False, f"the days and the positions differ by {missing * 100:z.4f} % of the capital"
+        return False, f"the days and the positions differ by {missing * 100:z.4f} % of the equity"
     return True, f"{positions} positions filled at the open after their decision"
 
 

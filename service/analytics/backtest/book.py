@@ -1,7 +1,7 @@
 """What a back-test brought: its trades, what is still held, what was decided, and its days.
 
 Columns have one entry a position, and nothing is rounded. Rows are those of the tape. Percentages are of a position's
-notional at its entry; daily figures are shares of the strategy's capital.
+notional at its entry; daily figures are shares of the equity at the day's open.
 """
 
 from typing import Final, NamedTuple
@@ -24,7 +24,7 @@ class ClosedTrades(NamedTuple):
         exit: Row at whose open it was left; of a delisted coin its last row, at whose close.
         entry_price: USD.
         exit_price: USD.
-        weight: Share of the capital put in, fixed for its life.
+        weight: Its notional at entry as a share of the equity at that open, before the costs of entries.
         days: How many days it was held, so funding was due.
         price_pct: side * (exit / entry - 1).
         funding_pct: Received positive, paid negative.
@@ -51,8 +51,8 @@ class ClosedTrades(NamedTuple):
 class OpenPositions(NamedTuple):
     """Positions still held when the tape ends, by entry and then by coin; columns as in `ClosedTrades`.
 
-    `price_pct` is marked at the last close, `funding_pct` and `cost_pct` (the entry's) are what there was so far, and
-    `stop` is the plan's price on the last row, NaN for none.
+    `price_pct` is marked at the last close, `funding_pct` is what there was so far, `cost_pct` is of both sides, as if it
+    were left at that close, and `stop` is the plan's price on the last row, NaN for none.
     """
 
     coin: Indices
@@ -85,17 +85,18 @@ class BacktestBook(NamedTuple):
     """The books of one simulation.
 
     The daily columns have one entry for every row from the first that decided to the last: day d lasts from its open to
-    the next. What a position brought over the days it was held adds up to its return; an exit's cost is booked on the
-    day that it ends, so nothing is booked outside the rows that decided.
+    the next. The equity begins as 1 and is multiplied by 1 + net on every day. A position's notional is its weight of
+    the equity at its entry; what it brought over its days, in money, adds up to its return times that notional. The
+    cost of an exit is booked on the day that it ends, and that of a position still held, on the last day of the tape.
 
     Attributes:
         trades: What has ended.
         open: What is held when the tape ends.
         signals: What was decided.
-        net: Price, funding and costs, as a share of the capital.
+        net: Price, funding and costs over the equity at the day's open; -1 on the day it is lost, and 0 after it.
         price: The price's part of it alone.
-        exposure: Sum of the weights held over the day, longs and shorts alike.
-        turnover: Notional entered and left, as a share of the capital.
+        exposure: What the positions are worth at the day's open, longs and shorts alike, over that equity.
+        turnover: Notional entered and left, over that equity.
         position_days: Days of all positions together, those still held included.
         known_days: Those of them whose funding was recorded.
     """

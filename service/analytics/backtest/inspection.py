@@ -1,13 +1,14 @@
 """What the leakage gate looks at, in numbers: it judges plans and books without trusting who made them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from math import sqrt
+from itertools import chain
+from math import inf, isfinite, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.book import RESTING_RATE, BacktestBook
 from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
 from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
@@ -19,7 +20,7 @@ EXACT: Final = 1e-9
 class SurrogateEdge(NamedTuple):
     """The return on days that cannot be foreseen.
 
-    `yearly_pct` of the capital, `errors` how many standard errors that is from zero, `days` with a position. Without
+    `yearly_pct` of the equity, `errors` how many standard errors that is from zero, `days` with a position. Without
     such a day there is no standard error, so `errors` is None.
     """
 
@@ -97,7 +98,7 @@ def surrogate_edge(parts: Sequence[Floats]) -> SurrogateEdge:
     ratios", 1999); over many days the sum over the root of the sum of squares is about normal.
 
     Args:
-        parts: The price's part of each day, a share of capital, of any number of tapes.
+        parts: The price's part of each day, a share of equity, of any number of tapes.
     """
     daily = np.concatenate([*parts, np.zeros(1)])
     spread = sqrt(float(np.square(daily).sum()))
@@ -152,32 +153,56 @@ def count_mismatched_days(tape: MarketTape, plan: TradingPlan, begin: int, end: 
     return int(np.count_nonzero(turns.cumsum(axis=0)[1:-1] != wanted))
 
 
-def accounting_error(tape: MarketTape, book: BacktestBook, costs: Floats) -> float:
-    """How far the days of a book and its positions are apart, as a share of capital, or of its largest day if higher.
+def accounting_error(tape: MarketTape, begin: int, book: BacktestBook, costs: Floats) -> float:
+    """How far the days and returns of a book are from those that its positions had.
 
-    The price's part of the positions is computed from their prices, and their costs from what was traded; funding is
-    believed, but has to be in the days as it is in the positions.
+    A position is a quantity here, what its weight of the equity bought at its entry. What it brought each day, and in
+    all, is computed from it by prices, payments and costs: of the book, only what was held and when is believed.
+
+    Args:
+        tape: The market.
+        begin: The first row of the book's days.
+        book: What is published.
+        costs: As for `simulate`.
+
+    Returns:
+        The largest difference: of a day as a share of its equity, or of its price's part if that is more than all of
+        it; of a position's return as a share of its notional, or of that return if it is more.
     """
+    rows, worth = len(tape.open), np.concatenate((np.ones(1), np.cumprod(1 + book.net)))
+    following = np.vstack([tape.open[1:], np.full((1, tape.open.shape[1]), np.nan)])
+    mark = np.where(np.isnan(following), tape.close, following)
+    price, total = np.zeros((2, rows))
+    apart = [0.0]
+    for coin, side, entry, over, weight, published in _held(begin, book):
+        days = slice(entry, over)
+        quantity = side * weight * worth[entry - begin] / tape.open[entry, coin]
+        unrecorded = RESTING_RATE if side > 0 else 0.0
+        charged = np.where(np.isnan(tape.funding[days, coin]), unrecorded, tape.funding[days, coin])
+        moved = quantity * (mark[days, coin] - tape.open[days, coin])
+        brought = moved - quantity * tape.open[days, coin] * charged
+        brought[0] -= abs(quantity) * tape.open[entry, coin] * costs[entry - 1, coin]
+        brought[-1] -= abs(quantity) * mark[over - 1, coin] * costs[over - 1, coin]
+        price[days] += moved
+        total[days] += brought
+        if quantity:
+            returned = float(brought.sum()) / (weight * worth[entry - begin])
+            apart.append(abs(returned - published / 100) / max(1.0, abs(returned)))
+    opens = np.where(worth[:-1] > 0, worth[:-1], np.inf)
+    booked = slice(begin, begin + len(book.net))
+    moves, returns = price[booked] / opens, np.maximum(total[booked] / opens, -1.0)
+    largest = np.maximum(1.0, np.abs(moves))
+    apart += [float((np.abs(one) / largest).max(initial=0.0)) for one in (moves - book.price, returns - book.net)]
+    return max(one if isfinite(one) else inf for one in apart)
+
+
+def _held(begin: int, book: BacktestBook) -> Iterator[tuple[int, int, int, int, float, float]]:
+    """Of every position: coin, side, first row, the row after its last, weight, and its return (percent)."""
     trades, held = book.trades, book.open
-    last = trades.exit - (trades.reason != REASONS.index("delisted"))
-    ended = trades.side * (trades.exit_price / trades.entry_price - 1)
-    standing = held.side * (tape.close[-1, held.coin] / held.entry_price - 1)
-    price = np.concatenate([trades.weight * ended, held.weight * standing])
-    funding = np.concatenate([trades.weight * trades.funding_pct, held.weight * held.funding_pct]) / 100
-    left = costs[last, trades.coin] * trades.exit_price / trades.entry_price
-    paid = np.concatenate(
-        [
-            trades.weight * (costs[trades.entry - 1, trades.coin] + left),
-            held.weight * costs[held.entry - 1, held.coin],
-        ]
+    over = trades.exit + (trades.reason == REASONS.index("delisted"))
+    standing = np.full(len(held.coin), begin + len(book.net))
+    columns = (
+        (trades.coin, trades.side, trades.entry, over, trades.weight, trades.return_pct),
+        (held.coin, held.side, held.entry, standing, held.weight, held.price_pct + held.funding_pct - held.cost_pct),
     )
-    published = np.concatenate(
-        [trades.weight * trades.return_pct, held.weight * (held.price_pct + held.funding_pct - held.cost_pct)]
-    )
-    largest = float(np.abs(book.price).max(initial=1.0))
-    apart = (
-        price.sum() - book.price.sum(),
-        (price + funding - paid).sum() - book.net.sum(),
-        np.abs(price + funding - paid - published / 100).max(initial=0.0),
-    )
-    return max(abs(float(one)) for one in apart) / largest
+    return chain.from_iterable(zip(*(one.tolist() for one in of), strict=True) for of in columns)

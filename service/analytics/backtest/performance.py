@@ -6,12 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 from service.analytics.backtest.book import BacktestBook
+from service.analytics.backtest.plan import NO_REASON, TradingPlan
+from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.statistics import (
     DAYS_A_YEAR,
     TrialCount,
     annualised,
     compounded,
     deflated_sharpe,
+    equity,
     max_drawdown,
     moments,
     probabilistic_sharpe,
@@ -21,7 +24,7 @@ from service.analytics.bars import Flags, Floats
 
 
 class ReturnDays(NamedTuple):
-    """A track record, shape (days,), shares of the capital: what each day brought, what was held, what was traded."""
+    """A track record, shape (days,), shares of the equity at each day's open: brought, held, and traded that day."""
 
     net: Floats
     exposure: Floats
@@ -31,8 +34,8 @@ class ReturnDays(NamedTuple):
 class TrackPerformance(NamedTuple):
     """What a record comes to.
 
-    Return and drawdown are percent of the capital, `sharpe` is annualised, `exposure` is the mean of the days and
-    `turnover` that of a year, both in multiples of the capital. `probabilistic` and `deflated` are probabilities; they
+    Return and drawdown are percent of the equity, `sharpe` is annualised, `exposure` is the mean of the days and
+    `turnover` that of a year, both in multiples of the equity of each day. `probabilistic` and `deflated` are probabilities; they
     and `sharpe` are None where nothing ever changed.
     """
 
@@ -46,21 +49,34 @@ class TrackPerformance(NamedTuple):
 
 
 def concatenate_days(books: Sequence[BacktestBook]) -> ReturnDays:
-    """The days of consecutive folds as one record."""
+    """The days of consecutive folds as one record: each goes on with the equity of the one before, if any is left."""
+    net = np.concatenate([book.net for book in books])
+    goes_on = equity(net)[:-1] > 0
     return ReturnDays(
-        np.concatenate([book.net for book in books]),
-        np.concatenate([book.exposure for book in books]),
-        np.concatenate([book.turnover for book in books]),
+        net * goes_on,
+        np.concatenate([book.exposure for book in books]) * goes_on,
+        np.concatenate([book.turnover for book in books]) * goes_on,
     )
 
 
 def combine_days(records: Sequence[ReturnDays], share: float, days: int) -> ReturnDays:
-    """The record of a capital of which each of some records has a share; what is left over stays in cash."""
-    net, exposure, turnover = (np.zeros(days) for _ in ReturnDays._fields)
-    for record in records:
-        net += share * record.net
-        exposure += share * record.exposure
-        turnover += share * record.turnover
+    """The record of a capital of which each of some records gets a share on the first day, and what is left is cash.
+
+    Each goes on with what it has made of its share: nothing is moved from one to another.
+    """
+    cash = max(1 - share * len(records), 0.0)
+    parts = [share * equity(record.net) for record in records]
+    whole = sum(parts, np.full(days + 1, cash))
+    opens: Floats = np.where(whole[:-1] > 0, whole[:-1], 1.0)
+    of_whole = [part[:-1] / opens for part in parts]
+    net, exposure, turnover = (
+        sum((part * column for part, column in zip(of_whole, columns, strict=True)), np.zeros(days))
+        for columns in (
+            [record.net for record in records],
+            [record.exposure for record in records],
+            [record.turnover for record in records],
+        )
+    )
     return ReturnDays(net, exposure, turnover)
 
 
@@ -97,22 +113,23 @@ def measure_performance(days: ReturnDays, trials: TrialCount) -> TrackPerformanc
 def buy_and_hold(tape: MarketTape, universe: Flags, begin: int, costs: Floats) -> Floats:
     """Buy what was tradable on the eve of a row in equal parts, at that row's open, and keep it.
 
+    It is a plan that `simulate` trades: funding is paid on what the coins are worth each day, fees and slippage at
+    both ends, and a coin without a bar on the next day is left at its last close, for good.
+
     Args:
         tape: The recorded market.
         universe: Flags of shape (days, coins).
         begin: The row, at least 1.
-        costs: As for `simulate`, here of the purchases; nothing is sold, and a coin whose bars end keeps its
-            last close.
+        costs: As for `simulate`.
 
     Returns:
-        The return of each day from `begin` on, close to close (the first one from its open); zeros where there was
-        nothing to buy.
+        The return of each day from `begin` on, as `BacktestBook.net`; zeros where there was nothing to buy.
     """
-    bought = np.flatnonzero(universe[begin - 1] & ~np.isnan(tape.open[begin]))
-    if not bought.size:
-        return np.zeros(len(tape.close) - begin)
-    paid, close = tape.open[begin, bought], tape.close[begin:, bought]
-    last = np.maximum.accumulate(np.where(np.isnan(close), 0, np.arange(len(close))[:, None]), axis=0)
-    value = (np.take_along_axis(close, last, axis=0) / paid).mean(axis=1) - costs[begin - 1, bought].mean()
-    returns: Floats = np.diff(value, prepend=1.0) / np.concatenate([np.ones(1), value[:-1]])
-    return returns
+    there = ~np.isnan(tape.open)
+    bought = universe[begin - 1] & there[begin]
+    side = np.zeros(there.shape, np.int8)
+    side[begin - 1 :] = bought & np.logical_and.accumulate(there[begin - 1 :], axis=0)
+    weight = np.full(side.shape, 1 / max(int(bought.sum()), 1))
+    unknown: Floats = np.full(side.shape, np.nan)
+    plan = TradingPlan(side, weight, unknown, unknown, np.full(side.shape, NO_REASON, np.int8))
+    return simulate(tape, plan, begin - 1, len(side), costs).net[1:]

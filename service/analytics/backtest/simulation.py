@@ -1,10 +1,15 @@
 """Trading a plan: every decision is filled at the open of the next day, at a cost, with funding paid and received.
 
+All positions share one equity. Each is entered with a share of it, and from then on it is a quantity: its value is the
+quantity times the price, and nothing resizes it. What a day brings all positions, over the equity at the day's open, is
+the day's return. Equity that reaches zero is lost: that day returns -100 %, and nothing is held after it.
+
 What is simulated is a state: the position over day d is what the plan wanted at the close of day d-1, and a trade is
 one unbroken run of one side. So a turn is two trades at one open, and a plan that already wants a side on the first row
 is followed from the next open on.
 """
 
+from math import fsum
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -35,15 +40,20 @@ class _Runs(NamedTuple):
 
 
 class _Days(NamedTuple):
-    """The days of all positions, one after another: whose, which row, and what it brought in shares of its notional.
+    """The days of all positions, one after another: whose, which row, and shares of the position's notional at entry.
 
-    `left` is the price that each position could last be left at: its exit, or its mark when the tape ends.
+    `value` is what the position is worth at the day's open, `price` and `funding` what the day brought, `cost` what its
+    fills cost, and `traded` what was entered and left. `left` is the price that each position could last be left at:
+    its exit, or its mark when the tape ends, which is charged as an exit though nothing is traded.
     """
 
     run: Indices
     row: Indices
+    value: Floats
     price: Floats
     funding: Floats
+    cost: Floats
+    traded: Floats
     known: Flags
     left: Floats
 
@@ -78,16 +88,16 @@ def simulate(
     wanted = _wanted(tape, plan, start, end, allowed)
     held = _held(tape, wanted, start, end)
     runs = _runs(tape, plan, held, start)
-    days = _days(tape, runs)
+    days = _days(tape, runs, costs)
     ended = runs.over < len(tape.open)
     signals = _signals(tape, plan, runs, wanted[-1:] if end == len(tape.open) else wanted[:0], held[-2:-1])
     if not (np.isfinite(signals.weight).all() and (signals.weight >= 0).all()):
         raise ValueError("a position has a weight that is negative or not finite")
     return BacktestBook(
-        _trades(tape, plan, runs, days, ended, allowed, costs),
-        _positions(plan, runs, days, ~ended, costs),
+        _trades(tape, plan, runs, days, ended, allowed),
+        _positions(plan, runs, days, ~ended),
         signals,
-        *_daily(runs, days, ended, start, end, costs),
+        *_carry(runs, days, start, end),
         len(days.row),
         int(days.known.sum()),
     )
@@ -130,7 +140,7 @@ def _runs(tape: MarketTape, plan: TradingPlan, held: Int8, start: int) -> _Runs:
     return _Runs(coin, side, entry, ended[order] + start + 1, plan.weight[entry - 1, coin], tape.open[entry, coin])
 
 
-def _days(tape: MarketTape, runs: _Runs) -> _Days:
+def _days(tape: MarketTape, runs: _Runs, costs: Floats) -> _Days:
     """Go through the days of every position: each lasts from its open to the next, or to its close if there is none."""
     lasted = runs.over - runs.entry
     before = np.cumsum(lasted) - lasted
@@ -144,12 +154,19 @@ def _days(tape: MarketTape, runs: _Runs) -> _Days:
     side, entry_price, rate = runs.side[run], runs.entry_price[run], rates[cell]
     known = ~np.isnan(rate)
     charged = np.where(known, rate, np.where(side > 0, RESTING_RATE, 0.0))
-    price, funding = side * (mark - opens[cell]) / entry_price, -side * charged * opens[cell] / entry_price
-    return _Days(run, row, price, funding, known, mark[before + lasted - 1])
+    value, end = opens[cell] / entry_price, before + lasted - 1
+    left, cost, traded = mark[end], np.zeros(len(run)), np.zeros(len(run))
+    moved, ended = left / runs.entry_price, runs.over < len(tape.open)
+    cost[before] = costs[runs.entry - 1, runs.coin]
+    cost[end] += costs[runs.over - 1, runs.coin] * moved
+    traded[before] = 1.0
+    traded[end] += np.where(ended, moved, 0.0)
+    price = side * (mark - opens[cell]) / entry_price
+    return _Days(run, row, value, price, -side * charged * value, cost, traded, known, left)
 
 
 def _trades(
-    tape: MarketTape, plan: TradingPlan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None, costs: Floats
+    tape: MarketTape, plan: TradingPlan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None
 ) -> ClosedTrades:
     done, exit_price = runs.chosen(ended), days.left[ended]
     last, delisted = done.over - 1, np.isnan(tape.open[done.over, done.coin])
@@ -159,8 +176,7 @@ def _trades(
     if not ((reason >= 0) & (reason < len(REASONS))).all():
         raise ValueError("a position is left without a reason")
     moved = exit_price / done.entry_price
-    price, funding = _PCT * done.side * (moved - 1), _PCT * _funding(days, runs)[ended]
-    cost = _PCT * (costs[done.entry - 1, done.coin] + costs[last, done.coin] * moved)
+    price, (funding, cost) = _PCT * done.side * (moved - 1), _paid(days, runs, ended)
     return ClosedTrades(
         coin=done.coin,
         side=done.side,
@@ -185,19 +201,17 @@ def _meant(plan: TradingPlan, done: _Runs, allowed: Flags | None) -> Flags:
     return turned if allowed is None else turned & allowed[last]
 
 
-def _funding(days: _Days, runs: _Runs) -> Floats:
-    return _summed(days.run, days.funding, len(runs.entry))
+def _paid(days: _Days, runs: _Runs, which: Flags) -> tuple[Floats, Floats]:
+    """Funding and costs of positions over all of their days, percent."""
+    sums = np.zeros((2, len(runs.entry)))
+    np.add.at(sums[0], days.run, days.funding)  # in their order: the same sums on every machine
+    np.add.at(sums[1], days.run, days.cost)
+    return _PCT * sums[0, which], _PCT * sums[1, which]
 
 
-def _summed(index: Indices, values: Floats, size: int) -> Floats:
-    """Add values up by index, in their order: the same sums on every machine."""
-    sums = np.zeros(size)
-    np.add.at(sums, index, values)
-    return sums
-
-
-def _positions(plan: TradingPlan, runs: _Runs, days: _Days, standing: Flags, costs: Floats) -> OpenPositions:
+def _positions(plan: TradingPlan, runs: _Runs, days: _Days, standing: Flags) -> OpenPositions:
     kept, mark = runs.chosen(standing), days.left[standing]
+    funding, cost = _paid(days, runs, standing)
     return OpenPositions(
         coin=kept.coin,
         side=kept.side,
@@ -207,8 +221,8 @@ def _positions(plan: TradingPlan, runs: _Runs, days: _Days, standing: Flags, cos
         days=kept.over - kept.entry,
         stop=plan.stop[kept.over - 1, kept.coin],
         price_pct=_PCT * kept.side * (mark / kept.entry_price - 1),
-        funding_pct=_PCT * _funding(days, runs)[standing],
-        cost_pct=_PCT * costs[kept.entry - 1, kept.coin],
+        funding_pct=funding,
+        cost_pct=cost,
     )
 
 
@@ -227,16 +241,25 @@ def _signals(tape: MarketTape, plan: TradingPlan, runs: _Runs, newest: Int8, hel
     )
 
 
-def _daily(
-    runs: _Runs, days: _Days, ended: Flags, start: int, end: int, costs: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Book every day: net, price, exposure, turnover."""
-    size, day, weight = end - start, days.row - start, runs.weight[days.run]
-    price = _summed(day, weight * days.price, size)
-    funding = _summed(day, weight * days.funding, size)
-    done = runs.chosen(ended)
-    last, sold = done.over - 1, done.weight * days.left[ended] / done.entry_price
-    turnover = _summed(runs.entry - start, runs.weight, size) + _summed(last - start, sold, size)
-    paid = _summed(runs.entry - start, runs.weight * costs[runs.entry - 1, runs.coin], size)
-    paid += _summed(last - start, sold * costs[last, done.coin], size)
-    return price + funding - paid, price, _summed(day, weight, size), turnover
+def _carry(runs: _Runs, days: _Days, start: int, end: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Carry the equity from day to day: net, price, exposure and turnover over the equity at each day's open.
+
+    A position's notional at entry, as a share of the equity of the day, is its weight when it is entered, and shrinks
+    as the equity grows: in money it stays what it was.
+    """
+    net, price, exposure, turnover = np.zeros((4, end - start))
+    brought, share = days.price + days.funding - days.cost, runs.weight.copy()
+    order = np.argsort(days.row, kind="stable")
+    begins = np.searchsorted(days.row[order], np.arange(start, end + 1))
+    for day in np.flatnonzero(np.diff(begins)).tolist():
+        places = order[begins[day] : begins[day + 1]]
+        run = days.run[places]
+        for column, of_notional in (
+            (net, brought), (price, days.price), (exposure, days.value), (turnover, days.traded)
+        ):  # fmt: skip
+            column[day] = fsum((share[run] * of_notional[places]).tolist())
+        if net[day] <= -1:
+            net[day] = -1.0
+            break
+        share[run] /= 1 + net[day]
+    return net, price, exposure, turnover

@@ -192,25 +192,25 @@ def deflated_sharpe(
 
 
 def compounded(returns: Floats) -> float:
-    """What a capital has brought that each return was earned on in turn, as a fraction; -1 where it was lost."""
-    return float(_capital(returns)[-1]) - 1
+    """What an equity has brought of which each return is a share in turn, as a fraction; -1 where it was lost."""
+    return float(equity(returns)[-1]) - 1
 
 
 def max_drawdown(returns: Floats) -> float:
-    """The deepest fall of a compounding capital from its highest until then, the beginning included.
+    """The deepest fall of an equity from its highest until then, the beginning included.
 
     Args:
         returns: One a period, fractions, finite.
 
     Returns:
-        A share of that highest capital, 0 to 1.
+        A share of that highest equity, 0 to 1.
     """
-    capital = _capital(returns)
+    capital = equity(returns)
     return float((1 - capital / np.maximum.accumulate(capital)).max())
 
 
-def _capital(returns: Floats) -> Floats:
-    """A capital of 1 and what becomes of it: lost once, it stays lost."""
+def equity(returns: Floats) -> Floats:
+    """An equity of 1 and what becomes of it, one more than there are returns: lost once, it stays lost."""
     return np.concatenate((np.ones(1), np.cumprod(np.maximum(1 + returns, 0.0))))
 
 
