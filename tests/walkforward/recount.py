@@ -1,11 +1,11 @@
 """The figures of a run, counted once more from what is published: its records as JSON, and the bars of the market.
 
-Plain Python, a position and a day at a time. Of the engine nothing is used but what it tells.
+Plain Python, a day and a position at a time, by quantity and price. Of the engine nothing is used but what it tells.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from statistics import NormalDist, fmean, median, pstdev, variance
 from typing import Any, NamedTuple
@@ -40,10 +40,43 @@ def cost(market: Market, coin: str, decided: int) -> float:
 
 
 class Day:
-    """What a day brought and held, shares of the capital."""
+    """What a day brought and held, shares of the equity at its open."""
 
     def __init__(self) -> None:
         self.net = self.exposure = self.turnover = 0.0
+
+
+class Held:
+    """A record as a position: its bars day by day, its costs, and what was bought of it in its strategy's books."""
+
+    def __init__(self, one: Any, weight: float, market: Market, last_day: int) -> None:
+        self.id, self.weight, self.price = one["id"], weight, one["entryPrice"]
+        self.side, self.ended = 1 if one["direction"] == "long" else -1, "exitPrice" in one
+        self.first, self.last = day_of(one["entryDate"]), min(day_of(last_held(one)), last_day)
+        self.quantity = 0.0
+        coin, bars = one["symbol"], market.bars[one["symbol"]]
+        self.costs = cost(market, coin, self.first - 1), cost(market, coin, self.last)
+        self.opens = [bars[day][0] for day in self.days]
+        self.left = one["exitPrice"] if self.ended else bars[last_day][3]
+        self.marks = [*self.opens[1:], self.left]
+        recorded = [market.rate(coin, day) for day in self.days]
+        self.known = sum(rate is not None for rate in recorded)
+        self.rates = [rate if rate is not None else RESTING if self.side > 0 else 0.0 for rate in recorded]
+
+    @property
+    def days(self) -> range:
+        return range(self.first, self.last + 1)
+
+    def profit(self, quantity: float, day: int) -> float:
+        """What a quantity brings over a day, with the costs of the fills that begin or end it."""
+        at = day - self.first
+        money = quantity * self.side * (self.marks[at] - self.opens[at] - self.rates[at] * self.opens[at])
+        money -= quantity * self.price * self.costs[0] if day == self.first else 0.0
+        return money - (quantity * self.left * self.costs[1] if day == self.last else 0.0)
+
+    def returned(self) -> float:
+        """The profit of one unit over all days, percent of its price at entry."""
+        return 100 * sum(self.profit(1.0, day) for day in self.days) / self.price
 
 
 def market_of(histories: Iterable[CoinHistoryInput]) -> Market:
@@ -109,31 +142,23 @@ def last_held(one: Any) -> str:
     return date_of(over if one["exitReason"] == "delisted" else over - 1)
 
 
-def days_of(one: Any, weight: float, market: Market, last_day: int, days: Mapping[int, Day]) -> tuple[float, int, int]:
-    """Book a position, and tell its return (percent), the days it was held, and those whose funding was recorded."""
-    bars, side, entry = market.bars[one["symbol"]], 1 if one["direction"] == "long" else -1, one["entryPrice"]
-    first, over = day_of(one["entryDate"]), min(day_of(last_held(one)), last_day)
-    paid = cost(market, one["symbol"], first - 1)
-    total, known = -paid, 0
-    days[first].net -= weight * paid
-    days[first].turnover += weight
-    for day in range(first, over + 1):
-        opened, closed = bars[day][0], bars[day][3]
-        mark = bars[day + 1][0] if day + 1 in bars else closed
-        rate = market.rate(one["symbol"], day)
-        known += rate is not None
-        charged = rate if rate is not None else RESTING if side > 0 else 0.0
-        brought = side * ((mark - opened) - charged * opened) / entry
-        total += brought
-        days[day].net += weight * brought
-        days[day].exposure += weight
-    if "exitPrice" in one:
-        left = one["exitPrice"] / entry
-        paid = cost(market, one["symbol"], over) * left
-        total -= paid
-        days[over].net -= weight * paid
-        days[over].turnover += weight * left
-    return total * 100, over - first + 1, known
+def carried(positions: Sequence[Held], first: int, last: int) -> list[Day]:
+    """The days of a strategy: one equity, in which each position is the quantity that its weight bought."""
+    equity, days = 1.0, []
+    for day in range(first, last + 1):
+        held = [one for one in positions if one.first <= day <= one.last]
+        told, before = Day(), equity
+        for one in held:
+            if day == one.first:
+                one.quantity = one.weight * before / one.price
+                told.turnover += one.quantity * one.price / before
+            if day == one.last and one.ended:
+                told.turnover += one.quantity * one.left / before
+            told.exposure += one.quantity * one.opens[day - one.first] / before
+            equity += one.profit(one.quantity, day)
+        told.net = equity / before - 1
+        days.append(told)
+    return days
 
 
 def figures(days: Sequence[Day], returns: Sequence[float], held: int, known: int, trials: Trials) -> Any:
@@ -193,24 +218,36 @@ def recount(run: Any, market: Market) -> dict[str, Any]:
     trials = list(by_fold.values())
     names = [one["strategy"] for one in run["summary"]["strategies"][1:]]
     told: dict[str, Any] = {"returns": {}}
-    together = {day: Day() for day in range(first, last + 1)}
-    sums: list[float] = []
-    all_held = all_known = 0
+    records: list[list[Day]] = []
+    everything: list[Held] = []
     for name in names:
-        days = {day: Day() for day in range(first, last + 1)}
-        returns, held, known = [], 0, 0
-        for one in (*run["outcomes"], *run["positions"]):
-            if one["strategy"] == name:
-                total, lasted, recorded = days_of(one, share[one["id"]], market, last, days)
-                held, known = held + lasted, known + recorded
-                told["returns"][one["id"]] = total
-                if "exitDate" in one:
-                    returns.append(total)
-        told[name] = figures(list(days.values()), returns, held, known, trials)
-        sums, all_held, all_known = [*sums, *returns], all_held + held, all_known + known
-        for day, one in days.items():
-            together[day].net += one.net / len(names)
-            together[day].exposure += one.exposure / len(names)
-            together[day].turnover += one.turnover / len(names)
-    told["all"] = figures(list(together.values()), sums, all_held, all_known, trials)
+        positions = [
+            Held(one, share[one["id"]], market, last)
+            for one in (*run["outcomes"], *run["positions"])
+            if one["strategy"] == name
+        ]
+        told["returns"] |= {one.id: one.returned() for one in positions}
+        records.append(carried(positions, first, last))
+        told[name] = figures(records[-1], *counted(positions), trials)
+        everything += positions
+    told["all"] = figures(abreast(records), *counted(everything), trials)
     return told
+
+
+def counted(positions: Sequence[Held]) -> tuple[list[float], int, int]:
+    """Returns of those that have ended, days of all, and those of them whose funding was recorded."""
+    ended = [one.returned() for one in positions if one.ended]
+    return ended, sum(len(one.days) for one in positions), sum(one.known for one in positions)
+
+
+def abreast(records: Sequence[Sequence[Day]]) -> list[Day]:
+    """The days of strategies side by side: each begins with an equal part of the money, and has its own."""
+    money, days = [1 / len(records)] * len(records), []
+    for today in zip(*records, strict=True):
+        told, whole = Day(), sum(money)
+        told.exposure = sum(own * one.exposure for own, one in zip(money, today, strict=True)) / whole
+        told.turnover = sum(own * one.turnover for own, one in zip(money, today, strict=True)) / whole
+        money = [own * (1 + one.net) for own, one in zip(money, today, strict=True)]
+        told.net = sum(money) / whole - 1
+        days.append(told)
+    return days

@@ -12,23 +12,30 @@ from statistics import NormalDist
 from tests.walkforward.reference import Walked, sharpe
 from tests.walkforward.reference_bars import History
 from tests.walkforward.reference_plans import Universe
+from tests.walkforward.reference_trading import RESTING_RATE
 
 EULER = 0.5772156649015329
 
 
 def figures(walked: Sequence[Walked], trials: Sequence[Sequence[float | None]], share: float = 1.0) -> dict[str, float]:
-    """What is told of these folds, each with a share of the capital; not rounded.
+    """What is told of these folds; not rounded.
 
     Args:
-        walked: Of one strategy, or of several side by side.
+        walked: Of one strategy, or of several side by side, fold after fold.
         trials: Daily ratios of the whole run, by fold.
-        share: Of the capital, for each strategy.
+        share: Of the capital on the first day, for each strategy; nothing is moved between them later.
     """
     days = range(min(one.fold.begin for one in walked), max(one.fold.end for one in walked))
-    net, exposure, turnover = (
-        [share * math.fsum(one.books.of_day(name, day) for one in walked) for day in days]
-        for name in ("net", "exposure", "turnover")
-    )
+    abreast = [one for one in walked if one.fold.begin == days.start]
+    money = [share for _ in abreast]
+    net, exposure, turnover = [], [], []
+    for day in days:
+        books = [one.books for one in walked if one.fold.begin <= day < one.fold.end]
+        whole = sum(money)
+        exposure.append(sum(own * book.of_day("exposure", day) for own, book in zip(money, books, strict=True)) / whole)
+        turnover.append(sum(own * book.of_day("turnover", day) for own, book in zip(money, books, strict=True)) / whole)
+        money = [own * (1 + book.of_day("net", day)) for own, book in zip(money, books, strict=True)]
+        net.append(sum(money) / whole - 1)
     trades = [trade for one in walked for trade in one.books.trades]
     wins = sum(trade.brought > 0 for trade in trades)
     ratio = sharpe(net)
@@ -54,14 +61,24 @@ def figures(walked: Sequence[Walked], trials: Sequence[Sequence[float | None]], 
 
 
 def doing_nothing(history: History, tradable: Universe, begin: int) -> dict[str, float]:
-    """The universe of the day before, bought in equal parts at the open and kept; what is delisted keeps its value."""
-    coins = sorted(tradable[begin - 1])
-    price, worth = {coin: history.bars[coin][begin].open for coin in coins if begin in history.bars[coin]}, [1.0]
-    bought = dict(price)
-    cost = statistics.fmean(history.costs[coin][begin - 1] for coin in bought)
+    """The universe of the day before, bought for equal sums at the open, and left at the end or when bars end."""
+    coins = [coin for coin in sorted(tradable[begin - 1]) if begin in history.bars[coin]]
+    quantity = {coin: 1 / len(coins) / history.bars[coin][begin].open for coin in coins}
+    cash, worth = 1.0, [1.0]
+    for coin in coins:
+        cash -= 1 / len(coins) * (1 + history.costs[coin][begin - 1])
     for day in range(begin, history.days.stop):
-        price |= {coin: history.bars[coin][day].close for coin in price if day in history.bars[coin]}
-        worth.append(1 - cost + sum((price[coin] / bought[coin] - 1) / len(bought) for coin in bought))
+        standing = 0.0
+        for coin, held in list(quantity.items()):
+            bar, bars = history.bars[coin][day], history.bars[coin]
+            rate = history.paid.get(coin, {}).get(day, RESTING_RATE)
+            cash -= held * bar.open * rate
+            if day + 1 in bars:
+                standing += held * bars[day + 1].open
+            else:
+                cash += held * bar.close * (1 - history.costs[coin][day])
+                del quantity[coin]
+        worth.append(cash + standing)
     returns = [after / before - 1 for before, after in pairwise(worth)]
     ratio = sharpe(returns)
     assert ratio is not None

@@ -1,9 +1,8 @@
-"""Trading once more, slow and obvious: one coin after the other, one day after the other, every position by itself.
+"""Trading once more, slow and obvious: coin after coin, then day after day by quantity and price.
 
 A decision is made at the close of a day and filled at the next day's open. Nothing here knows a table.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from math import fsum
 from typing import NamedTuple
@@ -61,64 +60,57 @@ class Trade(NamedTuple):
 
 
 class Books:
-    """Everything that one simulation brought; daily figures are shares of the capital."""
+    """Everything that one simulation brought; daily figures are shares of the equity at the day's open."""
 
     def __init__(self) -> None:
         self.trades: list[Trade] = []
         self.held: list[Trade] = []
         self.signals: list[Signal] = []
-        self.parts: dict[str, dict[int, list[float]]] = {
-            name: defaultdict(list) for name in ("net", "price", "exposure", "turnover")
-        }
+        self.positions: list[Position] = []
+        self.parts: dict[str, dict[int, float]] = {name: {} for name in ("net", "price", "exposure", "turnover")}
         self.known_days = self.position_days = 0
 
     def of_day(self, name: str, day: int) -> float:
-        return fsum(self.parts[name].get(day, ()))
+        return self.parts[name].get(day, 0.0)
 
-    def book(self, name: str, day: int, share: float) -> None:
-        self.parts[name][day].append(share)
+
+class Night(NamedTuple):
+    """A day of a position: its open, the next one (or its close), and what a long pays of its worth."""
+
+    opened: float
+    mark: float
+    rate: float
 
 
 class Position:
-    """One position, from its entry on."""
+    """One position, from its entry on; `sold` is the share that leaving it costs, though it may be held still."""
 
     def __init__(self, coin: str, decision: Decision, day: int, price: float, cost: float) -> None:
-        self.cost = cost
+        self.cost, self.sold, self.over = cost, 0.0, False
         self.coin, self.side, self.weight, self.entered, self.entry = coin, decision.side, decision.weight, day, price
-        self.price: list[float] = []
-        self.funding: list[float] = []
-        self.held_days = 0
+        self.days: dict[int, Night] = {}
+        self.quantity = 0.0
 
     def live(self, books: Books, day: int, bar: Bar, mark: float, rate: float | None) -> None:
         """Hold it from a day's open until the next (at the price `mark`)."""
-        moved = self.side * (mark - bar.open) / self.entry
-        charged = (RESTING_RATE if self.side == 1 else 0.0) if rate is None else rate
-        paid = -self.side * charged * bar.open / self.entry
-        self.price.append(moved)
-        self.funding.append(paid)
-        self.held_days += 1
+        self.days[day] = Night(bar.open, mark, (RESTING_RATE if self.side == 1 else 0.0) if rate is None else rate)
         books.position_days += 1
         books.known_days += rate is not None
-        books.book("price", day, self.weight * moved)
-        books.book("net", day, self.weight * (moved + paid))
-        books.book("exposure", day, self.weight)
-        if day == self.entered:
-            books.book("net", day, -self.weight * self.cost)
-            books.book("turnover", day, self.weight)
 
-    def leave(self, books: Books, last: int, left: int, price: float, cost: float, reason: str) -> None:
-        """Leave it at a price; `last` is the last day it was held over, `left` the day whose bar has the price."""
-        books.book("net", last, -self.weight * cost * price / self.entry)
-        books.book("turnover", last, self.weight * price / self.entry)
-        gained = self.side * (price / self.entry - 1)
-        books.trades.append(self._told(left, price, gained, self.cost + cost * price / self.entry, reason))
+    def leave(self, books: Books, left: int, price: float, cost: float, reason: str) -> None:
+        """Leave it at a price; `left` is the day whose bar has the price."""
+        self.sold, self.over = cost, True
+        books.trades.append(self._told(left, price, reason))
+        books.positions.append(self)
 
-    def standing(self, last: int, price: float) -> Trade:
-        return self._told(last, price, self.side * (price / self.entry - 1), self.cost, None)
+    def stand(self, books: Books, last: int, price: float, cost: float) -> None:
+        """Value it at the last close, less what leaving it costs."""
+        self.sold = cost
+        books.held.append(self._told(last, price, None))
+        books.positions.append(self)
 
-    def _told(self, left: int, price: float, gained: float, cost: float, reason: str | None) -> Trade:
-        assert abs(fsum(self.price) - gained) < 1e-9 * max(1, abs(gained)), "the days of a position make its return"
-        funding = fsum(self.funding)
+    def _told(self, left: int, price: float, reason: str | None) -> Trade:
+        funding = fsum(-self.side * night.rate * night.opened / self.entry for night in self.days.values())
         return Trade(
             self.coin,
             self.side,
@@ -127,12 +119,42 @@ class Position:
             self.entry,
             price,
             self.weight,
-            gained,
+            self.side * (price / self.entry - 1),
             funding,
-            cost,
-            self.held_days,
+            self.cost + self.sold * price / self.entry,
+            len(self.days),
             reason,
         )
+
+
+def carry(books: Books, window: range) -> None:
+    """Go through the days with one equity, in money: quantities are bought with it, and what they bring is added."""
+    held = {day: [one for one in books.positions if day in one.days] for day in window}
+    equity = 1.0
+    for day in window:
+        price = funding = costs = worth = traded = 0.0
+        for one in held[day]:
+            if day == one.entered:
+                one.quantity = one.weight * equity / one.entry
+                costs += one.quantity * one.entry * one.cost
+                traded += one.quantity * one.entry
+            opened, mark, rate = one.days[day]
+            worth += one.quantity * opened
+            price += one.side * one.quantity * (mark - opened)
+            funding -= one.side * one.quantity * opened * rate
+            if day == max(one.days):
+                costs += one.quantity * mark * one.sold
+                traded += one.quantity * mark * one.over
+        after = max(equity + price + funding - costs, 0.0)
+        if equity:
+            for name, money in (
+                ("net", after - equity), ("price", price), ("exposure", worth), ("turnover", traded)
+            ):  # fmt: skip
+                books.parts[name][day] = money / equity
+        equity = after
+        if not equity:
+            for one in books.positions:
+                one.quantity = 0.0
 
 
 def simulate(
@@ -143,6 +165,7 @@ def simulate(
     over = history.days.stop
     for coin in sorted(history.bars):
         _trade(books, history, coin, plan.get(coin, {}), range(start, end), over, may_decide)
+    carry(books, range(start, end))
     return books
 
 
@@ -165,19 +188,19 @@ def _trade(
             position.live(books, day, bar, tomorrow.open if tomorrow else bar.close, paid.get(day))
         if tape_ends:
             if position:
-                books.held.append(position.standing(day, bar.close))
+                position.stand(books, day, bar.close, costs[day])
             if decided.side and decided.side != (position.side if position else 0):
                 books.signals.append(Signal(coin, day, decided.side, decided.score, None))
         elif delisted:
             if position:
-                position.leave(books, day, day, bar.close, costs[day], "delisted")
+                position.leave(books, day, bar.close, costs[day], "delisted")
             position = None
         else:
             assert tomorrow
             if position and (fold_ends or decided.side != position.side):
                 by_plan = may_decide(day) and decided.side != position.side
                 why = (by_plan and decided.reason) or "fold-end"
-                position.leave(books, day, day + 1, tomorrow.open, costs[day], why)
+                position.leave(books, day + 1, tomorrow.open, costs[day], why)
                 position = None
             if not position and decided.side and not fold_ends:
                 position = Position(coin, decided, day + 1, tomorrow.open, costs[day])

@@ -9,7 +9,7 @@ import pytest
 from service.walkforward import gate
 from service.walkforward.engine import run_walkforward
 from tests.walkforward.leaks import market
-from tests.walkforward.recount import Market, cost, day_of, grown, market_of, recount, tradable
+from tests.walkforward.recount import Held, Market, carried, date_of, day_of, grown, market_of, recount, tradable
 from tests.walkforward.test_engine import request
 
 ROUNDED = 0.000_051
@@ -59,18 +59,16 @@ def test_doing_nothing_is_what_the_universe_of_the_first_eve_became() -> None:
     summary = told["summary"]
     first, last = day_of(summary["firstDay"]), day_of(summary["lastDay"])
     bought = [coin for coin in tradable(over, first - 1, 8) if first in over.bars[coin]]
-    value, returns = 1.0, []
-    for day in range(first, last + 1):
-        parts = []
-        for coin in bought:
-            bars = over.bars[coin]
-            parts.append(bars[max(each for each in bars if each <= day)][3] / bars[first][0])
-        worth = sum(parts) / len(parts) - sum(cost(over, coin, first - 1) for coin in bought) / len(bought)
-        returns.append(worth / value - 1)
-        value = worth
-    held = summary["buyAndHold"]
-    again = grown(returns)
-    assert (held["returnPct"], held["maxDrawdownPct"]) == (
+    held = []
+    for coin in bought:
+        ends = next((day for day in range(first, last) if day + 1 not in over.bars[coin]), last)
+        record = {
+            "id": coin, "symbol": coin, "direction": "long", "entryDate": date_of(first), "exitDate": date_of(ends),
+            "entryPrice": over.bars[coin][first][0], "exitPrice": over.bars[coin][ends][3], "exitReason": "delisted",
+        }  # fmt: skip
+        held.append(Held(record, 1 / len(bought), over, last))
+    again = grown([day.net for day in carried(held, first, last)])
+    assert (summary["buyAndHold"]["returnPct"], summary["buyAndHold"]["maxDrawdownPct"]) == (
         pytest.approx(again["returnPct"], abs=ROUNDED),
         pytest.approx(again["maxDrawdownPct"], abs=ROUNDED),
     )
