@@ -11,6 +11,7 @@ import numpy as np
 from service.analytics.backtest.book import BacktestBook
 from service.analytics.backtest.plan import REASONS, Strategy, TradingPlan
 from service.analytics.backtest.simulation import simulate
+from service.analytics.backtest.statistics import equity
 from service.analytics.backtest.tape import MarketTape
 from service.analytics.bars import Flags, Floats
 from tests.walkforward.leaks import HORIZON, Sides, strategy, trailing, wanting
@@ -210,6 +211,6 @@ def at_the_last_close(
     reason = np.where(np.isnan(close), trades.reason, REASONS.index("delisted"))
     moved = trades._replace(exit=early, exit_price=price, reason=reason)
     more = trades.weight * trades.side * (price - trades.exit_price) / trades.entry_price
-    days = book.price.copy()
-    np.add.at(days, trades.exit - 1 - start, more)
+    days, worth = book.price.copy(), equity(book.net)
+    np.add.at(days, trades.exit - 1 - start, more * worth[trades.entry - start] / worth[trades.exit - 1 - start])
     return book._replace(trades=moved, price=days, net=book.net + days - book.price)

@@ -128,7 +128,7 @@ def test_a_fill_on_the_bar_that_decided_earns_on_days_that_nobody_can_foresee(ch
 
 def test_days_that_the_positions_did_not_bring_are_caught() -> None:
     found = findings(strategy(trailing), ground(simulator=embellished))
-    assert "of the capital" in found["fills"].figures
+    assert "of the equity" in found["fills"].figures
     assert not found["fills"].held
 
 

@@ -167,7 +167,8 @@ def accounting_error(tape: MarketTape, begin: int, book: BacktestBook, costs: Fl
 
     Returns:
         The largest difference: of a day as a share of its equity, or of its price's part if that is more than all of
-        it; of a position's return as a share of its notional, or of that return if it is more.
+        it; of a position's return as a share of its notional, or of that return if it is more. Infinite where a
+        position is not held within those days.
     """
     rows, worth = len(tape.open), np.concatenate((np.ones(1), np.cumprod(1 + book.net)))
     following = np.vstack([tape.open[1:], np.full((1, tape.open.shape[1]), np.nan)])
@@ -176,6 +177,8 @@ def accounting_error(tape: MarketTape, begin: int, book: BacktestBook, costs: Fl
     apart = [0.0]
     for coin, side, entry, over, weight, published in _held(begin, book):
         days = slice(entry, over)
+        if not begin <= entry < over <= begin + len(book.net):
+            return inf
         quantity = side * weight * worth[entry - begin] / tape.open[entry, coin]
         unrecorded = RESTING_RATE if side > 0 else 0.0
         charged = np.where(np.isnan(tape.funding[days, coin]), unrecorded, tape.funding[days, coin])

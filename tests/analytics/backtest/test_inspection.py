@@ -108,8 +108,8 @@ def test_where_nothing_was_held_there_is_no_edge() -> None:
 def test_every_book_of_the_simulation_is_that_of_its_plan(seed: int, end: int) -> None:
     tape, plan, book = made(seed, end)
     assert count_misfilled(tape, plan, BEGIN, end, book) == 0
-    assert accounting_error(tape, book, fill_costs(tape)) < 1e-12
-    assert (accounting_error(tape, book, fill_costs(tape) * 1.01) > 1e-6) == bool(
+    assert accounting_error(tape, BEGIN, book, fill_costs(tape)) < 1e-12
+    assert (accounting_error(tape, BEGIN, book, fill_costs(tape) * 1.01) > 1e-6) == bool(
         len(book.trades.coin) + len(book.open.coin)
     )
 
@@ -175,8 +175,30 @@ def test_a_delisted_coin_is_left_at_its_last_close_and_nowhere_else() -> None:
     )
 
 
-def test_days_that_no_position_brought_are_found() -> None:
+@pytest.mark.parametrize("column", ["price", "net"])
+def test_days_that_no_position_brought_are_found(column: str) -> None:
     tape, _, book = made()
-    price = book.price.copy()
-    price[40] += 0.001
-    assert accounting_error(tape, book._replace(price=price), fill_costs(tape)) == pytest.approx(0.001)
+    days = getattr(book, column).copy()
+    days[-1] += 0.001
+    assert accounting_error(tape, BEGIN, book._replace(**{column: days}), fill_costs(tape)) == pytest.approx(0.001)
+
+
+def test_days_of_positions_that_are_resized_every_day_are_found() -> None:
+    tape, _, book = made(end=320)
+    resized = np.zeros(len(book.net))
+    for coin, entry, over, side, weight in zip(*(getattr(book.trades, name).tolist() for name in (
+        "coin", "entry", "exit", "side", "weight",
+    )), strict=True):  # fmt: skip
+        for row in range(entry, over):
+            opens = tape.open[row : row + 2, coin]
+            resized[row - BEGIN] += weight * side * (opens[1] - opens[0]) / tape.open[entry, coin]
+    assert accounting_error(tape, BEGIN, book._replace(price=np.nan_to_num(resized)), fill_costs(tape)) > 1e-3
+
+
+@pytest.mark.parametrize("moved", [-400, 400])
+def test_a_position_held_on_days_that_are_not_the_books_is_found(moved: int) -> None:
+    tape, _, book = made()
+    entry = book.trades.entry.copy()
+    entry[3] += moved
+    doctored = book._replace(trades=book.trades._replace(entry=entry))
+    assert accounting_error(tape, BEGIN, doctored, fill_costs(tape)) == np.inf

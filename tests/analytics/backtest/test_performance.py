@@ -1,5 +1,7 @@
 """Records of days: put together, judged, and laid beside doing nothing."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -30,12 +32,30 @@ def test_folds_make_one_record() -> None:
     assert np.array_equal(record.turnover, np.tile(book.turnover, 2))
 
 
-def test_records_share_a_capital_and_what_is_left_over_stays_in_cash() -> None:
+def test_records_share_a_capital_on_the_first_day_and_what_is_left_over_stays_in_cash() -> None:
     record = combine_days([days(0.03, 0.0, -0.03), days(0.03, 0.06, 0.0)], 1 / 3, 3)
-    assert record.net == pytest.approx([0.02, 0.02, -0.01])
-    assert record.exposure == pytest.approx([1 / 3] * 3)
-    assert record.turnover == pytest.approx([0.2 / 3] * 3)
+    worth = [3.0, 1.03 + 1.03 + 1, 1.03 + 1.03 * 1.06 + 1, 1.03 * 0.97 + 1.03 * 1.06 + 1]
+    assert record.net == pytest.approx([after / before - 1 for before, after in pairwise(worth)], abs=1e-15)
+    assert record.exposure == pytest.approx([1 / worth[0], 1.03 / worth[1], (1.03 + 1.03 * 1.06) / 2 / worth[2]])
+    assert record.turnover == pytest.approx(record.exposure / 5)
     assert combine_days([], 1 / 3, 2).net.tolist() == [0.0, 0.0]
+
+
+def test_a_record_that_lost_everything_takes_its_share_alone_and_nothing_is_put_in_again() -> None:
+    record = combine_days([days(-1.0, 0.0, 0.0), days(0.0, 0.1, 0.0)], 1 / 2, 3)
+    assert record.net == pytest.approx([-0.5, 0.1, 0.0])
+    assert combine_days([days(-1.0, 0.0)] * 2, 1 / 2, 2).net.tolist() == [-1.0, 0.0]
+
+
+def test_a_fold_after_one_that_lost_everything_holds_and_earns_nothing() -> None:
+    _, _, book = made()
+    net = book.net.copy()
+    net[5] = -1.0
+    record = concatenate_days([book._replace(net=net), book])
+    assert record.net.tolist() == [*net[:6].tolist(), *[0.0] * (len(record.net) - 6)]
+    assert not record.exposure[6:].any()
+    assert not record.turnover[6:].any()
+    assert measure_performance(record, TRIALS).return_pct == -100
 
 
 def test_a_record_comes_to_figures_that_a_hand_comes_to() -> None:
@@ -69,7 +89,7 @@ def test_a_record_without_a_day_is_refused() -> None:
         measure_performance(days(), TRIALS)
 
 
-def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
+def test_doing_nothing_is_bought_at_the_open_pays_funding_and_is_left_at_the_end() -> None:
     tape = build_tape(
         {
             "A": [DayBar(0, 9, 9, 9, 9, 1), DayBar(1, 10, 12, 10, 11, 1), DayBar(2, 11, 15, 11, 15, 1)],
@@ -77,14 +97,32 @@ def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
             "C": [DayBar(0, 4, 4, 4, 4, 1), DayBar(1, 1, 9, 1, 9, 1), DayBar(2, 9, 9, 9, 9, 1)],
             "D": [DayBar(0, 4, 4, 4, 4, 1), DayBar(2, 9, 9, 9, 9, 1)],
         },
-        {},
+        {"A": {1: 0.0, 2: 0.01}, "B": {1: 0.0}},
     )
     universe = np.array([[True, True, False, True], [True] * 4, [True] * 4])
-    # A: 10 → 11 → 15; B: 5 → 4, delisted, so 4; C is not in the universe, D cannot be bought.
-    assert np.cumprod(1 + buy_and_hold(tape, universe, 1, np.zeros((3, 4)))) == pytest.approx(
-        [(1.1 + 0.8) / 2, (1.5 + 0.8) / 2]
+    # A: 10 -> 11 -> 15, and 1 % of 11 is paid; B: 5 -> 4, delisted; C is not in the universe, D cannot be bought.
+    free = np.cumprod(1 + buy_and_hold(tape, universe, 1, np.zeros((3, 4))))
+    assert free == pytest.approx([(1.1 + 0.8) / 2, (1.5 - 0.011 + 0.8) / 2])
+    costs = np.array([[0.001, 0.003, 0.1, 0.1], [0.2, 0.005, 0.2, 0.2], [0.007, 0.2, 0.2, 0.2]])
+    paid = np.cumprod(1 + buy_and_hold(tape, universe, 1, costs))
+    first = 0.95 - 0.002 - 0.005 * 0.8 / 2
+    assert paid == pytest.approx([first, first + 0.2 - 0.011 / 2 - 0.007 * 1.5 / 2])
+
+
+def test_what_is_held_pays_the_resting_rate_where_funding_was_not_recorded() -> None:
+    tape = build_tape({"A": [DayBar(day, 9, 9, 9, 9, 1) for day in range(4)]}, {})
+    assert buy_and_hold(tape, np.ones((4, 1), np.bool_), 1, np.zeros((4, 1))) == pytest.approx(
+        [-0.0003, -0.0003 / 0.9997, -0.0003 / 0.9994], rel=1e-12
     )
-    assert buy_and_hold(tape, universe, 1, np.array([[0.001, 0.003, 0.1, 0.1]] * 3))[0] == pytest.approx(-0.05 - 0.002)
+
+
+def test_a_coin_with_a_day_missing_is_left_for_good() -> None:
+    bars = [DayBar(day, 9 + day, 99, 1, 9 + day, 1) for day in range(6) if day != 3]
+    tape = build_tape({"A": bars, "B": [DayBar(day, 1, 1, 1, 1, 1) for day in range(6)]}, {
+        coin: dict.fromkeys(range(6), 0.0) for coin in "AB"
+    })  # fmt: skip
+    held = np.cumprod(1 + buy_and_hold(tape, np.ones((6, 2), np.bool_), 1, np.zeros((6, 2))))
+    assert held == pytest.approx([1.05, 1.05, 1.05, 1.05, 1.05])  # 10 -> 11, the close of the day before the gap
 
 
 def test_where_there_is_nothing_to_buy_there_is_nothing_to_hold() -> None:
