@@ -1,7 +1,7 @@
 """The rules of trading written out once more, slowly: one coin and one day at a time, in decimals, by its cash.
 
 Nothing of the code under test is used but the shapes it takes. Every morning what was wanted at yesterday's close is
-done at the open; every night what the position is worth, funding included, is compared with the night before.
+done at the open, for all coins out of one purse; every night the purse holds what the positions have brought so far.
 """
 
 from dataclasses import dataclass, field
@@ -59,11 +59,15 @@ class Signal(NamedTuple):
 
 @dataclass
 class Held:
+    """A position: contracts bought for the purse's money, and what they have brought per dollar put in."""
+
     coin: int
     side: int
     entry: int
     price: Decimal
     weight: Decimal
+    contracts: Decimal
+    paid: Decimal
     funding: Decimal = ZERO
     days: int = 0
     value: Decimal = ZERO
@@ -75,8 +79,9 @@ class Held:
 
 @dataclass
 class Accounts:
-    """What the books must say; daily figures by row of the tape."""
+    """What the books must say; daily figures by row of the tape, in dollars until the day is closed."""
 
+    purse: Decimal = Decimal(1)
     trades: list[Ended] = field(default_factory=list)
     open: list[Held] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
@@ -87,11 +92,34 @@ class Accounts:
     position_days: int = 0
     known_days: int = 0
 
+    def close(self, row: int) -> bool:
+        """End a day: its dollars become shares of the morning's purse. False when nothing is left."""
+        morning, self.purse = self.purse, self.purse + self.net.get(row, ZERO)
+        for days in (self.net, self.price, self.exposure, self.turnover):
+            days[row] = days.get(row, ZERO) / morning if morning else ZERO
+        if self.purse > 0:
+            return True
+        self.purse = ZERO
+        self.net[row] = Decimal(-1) if morning else ZERO
+        return False
+
 
 def account(tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Floats, allowed: list[bool]) -> Accounts:
-    books = Accounts()
-    for coin in range(len(tape.coins)):
-        Clerk(tape, plan, start, end, costs, allowed, coin, books).work()
+    books, rows = Accounts(), len(tape.open)
+    clerks = [Clerk(tape, plan, start, end, costs, allowed, coin, books) for coin in range(len(tape.coins))]
+    for row in range(start + 1, end + 1):
+        for clerk in clerks:
+            if row < rows:
+                clerk.leaves(row)
+            else:
+                clerk.last_night(row - 1)
+        if not books.close(row - 1):
+            for clerk in clerks:
+                clerk.is_ruined()
+        for clerk in clerks if row < end else ():
+            clerk.enters(row)
+        for clerk in clerks if row < end else ():
+            clerk.day(row)
     books.trades.sort(key=lambda trade: (trade.entry, trade.coin))
     books.open.sort(key=lambda held: (held.entry, held.coin))
     books.signals.sort(key=lambda signal: (signal.row, signal.coin))
@@ -112,17 +140,6 @@ class Clerk:
     books: Accounts
     held: Held | None = None
 
-    def work(self) -> None:
-        rows = len(self.tape.open)
-        for row in range(self.start + 1, rows):
-            if row == self.end:
-                self.morning(row, 0)
-            elif row < self.end:
-                self.morning(row, self.wanted(row - 1))
-                self.day(row)
-        if self.end == rows and self.start < rows:
-            self.last_night(rows - 1)
-
     def has_bar(self, row: int) -> bool:
         return not isnan(self.tape.open[row, self.coin])
 
@@ -130,14 +147,21 @@ class Clerk:
         """What counts of the plan at the close of a row."""
         return int(self.plan.side[row, self.coin]) if self.allowed[row] and self.has_bar(row) else 0
 
-    def morning(self, row: int, target: int) -> None:
-        if not self.has_bar(row):
-            return
-        price = Decimal(float(self.tape.open[row, self.coin]))
-        if self.held and self.held.side != target:
+    def target(self, row: int) -> int:
+        return self.wanted(row - 1) if row < self.end else 0
+
+    def leaves(self, row: int) -> None:
+        if self.held and self.held.side != self.target(row):
+            price = Decimal(float(self.tape.open[row, self.coin]))
             self.leave(row, row - 1, price, self.why(row - 1, self.held.side))
-        if target and not self.held:
-            self.enter(row, target, price)
+
+    def enters(self, row: int) -> None:
+        if self.has_bar(row) and self.target(row) and not self.held:
+            self.enter(row, self.target(row), Decimal(float(self.tape.open[row, self.coin])))
+
+    def is_ruined(self) -> None:
+        if self.held:
+            self.held.contracts = ZERO
 
     def why(self, row: int, side: int) -> int:
         if self.allowed[row] and self.plan.side[row, self.coin] != side:
@@ -146,9 +170,11 @@ class Clerk:
 
     def enter(self, row: int, side: int, price: Decimal) -> None:
         weight = Decimal(float(self.plan.weight[row - 1, self.coin]))
-        self.held = Held(self.coin, side, row, price, weight)
+        dollars, share = weight * self.books.purse, self.share(row - 1)
+        self.held = Held(self.coin, side, row, price, weight, dollars / price, share)
         self.signal(row - 1, side, float(price))
-        self.pay(row, weight, self.share(row - 1))
+        book(self.books.turnover, row, dollars)
+        book(self.books.net, row, -dollars * share)
 
     def signal(self, row: int, side: int, price: float) -> None:
         score, weight = float(self.plan.score[row, self.coin]), float(self.plan.weight[row, self.coin])
@@ -157,23 +183,19 @@ class Clerk:
     def share(self, decided: int) -> Decimal:
         return Decimal(float(self.costs[decided, self.coin]))
 
-    def pay(self, row: int, notional: Decimal, share: Decimal) -> None:
-        book(self.books.turnover, row, notional)
-        book(self.books.net, row, -notional * share)
-
     def day(self, row: int) -> None:
         """Funding falls due; at night the price says what it was worth, if nothing else then by its close."""
         if not self.held:
             return
         recorded = float(self.tape.funding[row, self.coin])
         rate = Decimal(recorded) if not isnan(recorded) else (HOURLY * 24 if self.held.side > 0 else ZERO)
-        received = -self.held.side * rate * Decimal(float(self.tape.open[row, self.coin])) / self.held.price
-        self.held.funding += received
+        worth = Decimal(float(self.tape.open[row, self.coin]))
+        self.held.funding -= self.held.side * rate * worth / self.held.price
         self.held.days += 1
         self.books.position_days += 1
         self.books.known_days += not isnan(recorded)
-        book(self.books.exposure, row, self.held.weight)
-        book(self.books.net, row, self.held.weight * received)
+        book(self.books.exposure, row, self.held.contracts * worth)
+        book(self.books.net, row, -self.held.side * rate * self.held.contracts * worth)
         if row + 1 < len(self.tape.open) and self.has_bar(row + 1):
             self.night(row, Decimal(float(self.tape.open[row + 1, self.coin])))
             return
@@ -186,16 +208,17 @@ class Clerk:
         assert self.held
         gained = self.held.gain(price) - self.held.value
         self.held.value += gained
-        book(self.books.net, row, self.held.weight * gained)
-        book(self.books.price, row, self.held.weight * gained)
+        for days in (self.books.net, self.books.price):
+            book(days, row, self.held.contracts * self.held.price * gained)
 
     def leave(self, row: int, booked: int, price: Decimal, reason: int) -> None:
         held = self.held
         assert held
         share = self.share(booked)
-        self.pay(booked, held.weight * price / held.price, share)
+        book(self.books.turnover, booked, held.contracts * price)
+        book(self.books.net, booked, -held.contracts * price * share)
         gain, funding = held.gain(price) * 100, held.funding * 100
-        cost = 100 * (self.share(held.entry - 1) + share * price / held.price)
+        cost = 100 * (held.paid + share * price / held.price)
         self.books.trades.append(
             Ended(
                 self.coin,
@@ -217,6 +240,9 @@ class Clerk:
 
     def last_night(self, row: int) -> None:
         if self.held:
+            close, share = Decimal(float(self.tape.close[row, self.coin])), self.share(row)
+            self.held.paid += share * close / self.held.price
+            book(self.books.net, row, -self.held.contracts * close * share)
             self.books.open.append(self.held)
         target = self.wanted(row)
         if target and target != (self.held.side if self.held else 0):
