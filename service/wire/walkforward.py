@@ -1,8 +1,9 @@
 """Payloads of `walkforward`: what was decided out of sample, what is held, how it ended.
 
 Dates are UTC days (`2025-07-25`); prices USD; `*Pct` of a position percent of its notional at its entry, of a summary
-percent of the capital. `exposure` is the mean of the days' positions as a share of the capital, `turnover` what is
-traded a year as a multiple of it. Positions are entered and left at the open of the day after the decision.
+percent of the equity. `exposure` is the mean of the days' positions as a share of the day's equity, `turnover` what is
+traded a year as a multiple of it. Positions are entered and left at the open of the day after the decision, and keep
+their quantity in between.
 """
 
 from typing import Literal
@@ -66,7 +67,7 @@ class WalkforwardOutcome(Struct, frozen=True):
 
 
 class BuyAndHold(Struct, frozen=True):
-    """The same universe held equally, bought at the first test day: what doing nothing would have brought."""
+    """The same universe bought for equal sums at the first test day and kept to the end, after costs and funding."""
 
     returnPct: float
     sharpe: float | None
@@ -74,7 +75,7 @@ class BuyAndHold(Struct, frozen=True):
 
 
 class StrategySummary(Struct, frozen=True):
-    """Out of sample, of one strategy or of all three with a third of the capital each.
+    """Out of sample, of one strategy or of all three with a third of the capital each on the first day.
 
     `sharpe` is annualised over 365 days, after costs and funding; `probabilisticSharpe` and `deflatedSharpe` are
     probabilities (Bailey and López de Prado 2012, 2014) that it is above zero, and above what the best of `trials`

@@ -327,7 +327,7 @@ def test_the_future_has_no_say_in_what_is_chosen(scheme: str) -> None:
 
 def test_each_fold_is_followed_with_what_its_own_training_chose() -> None:
     of: Strategy = strategy(trailing, 2, 5, 12)
-    over = ground(market(6))
+    over = ground(market(1))
     walked = walk_strategy(of, over, lambda: None)
     assert len({tested.training.chosen for tested in walked}) > 1
     for tested in walked:

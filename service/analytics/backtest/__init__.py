@@ -27,11 +27,14 @@ Decided here:
   the open that it is entered at is not entered, and is no signal.
 - **A coin without a bar on the next day is left at its last close**, whether it was delisted or a day is missing: no
   later price of it is known, and the venue settles what it delists. It is entered again only on two days in a row.
-- **A position keeps its notional**: its weight is of the capital at its entry, its days add up to its return exactly,
-  and nothing is rebalanced, reinvested or liquidated in between. A short can lose more than it put in.
+- **A position keeps its quantity**: its weight is of the equity at its entry, all positions share one equity, and
+  nothing is resized in between, as a daily resize would be free. A short can lose more than it put in. Equity that
+  reaches zero from one open to the next is lost for good; margin and liquidation within a day are not simulated.
+- **Strategies side by side** have equal parts of the capital on the first day and nothing is moved between them later.
 - **Costs are booked where they arise**: the entry's on the first day, the exit's on the last, so a window's days hold
-  all that its decisions brought. Fees and slippage are on the notional traded, funding on that day's. Slippage
-  depends on the coin's median volume at the close that decided (`service.analytics.costs`).
+  all that its decisions brought. What is held when the tape ends is charged as if it were left at the last close. Fees
+  and slippage are on the notional traded, funding on that day's. Slippage depends on the coin's median volume at the
+  close that decided (`service.analytics.costs`). Doing nothing pays the same: it is a plan that is traded.
 - **Funding that was not recorded is never a gain**: a long pays the venue's resting rate, a short is paid nothing. The
   share of position-days that were known is published.
 - **Sharpe ratios** are of daily returns, of the population, without a rate forgone; their skewness and kurtosis are

@@ -51,8 +51,8 @@ class ClosedTrades(NamedTuple):
 class OpenPositions(NamedTuple):
     """Positions still held when the tape ends, by entry and then by coin; columns as in `ClosedTrades`.
 
-    `price_pct` is marked at the last close, `funding_pct` is what there was so far, `cost_pct` is of both sides, as if it
-    were left at that close, and `stop` is the plan's price on the last row, NaN for none.
+    `price_pct` is marked at the last close, `funding_pct` is what there was so far, `cost_pct` is of both sides, as if
+    it were left at that close, and `stop` is the plan's price on the last row, NaN for none.
     """
 
     coin: Indices

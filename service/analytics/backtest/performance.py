@@ -35,8 +35,8 @@ class TrackPerformance(NamedTuple):
     """What a record comes to.
 
     Return and drawdown are percent of the equity, `sharpe` is annualised, `exposure` is the mean of the days and
-    `turnover` that of a year, both in multiples of the equity of each day. `probabilistic` and `deflated` are probabilities; they
-    and `sharpe` are None where nothing ever changed.
+    `turnover` that of a year, both in multiples of the equity of each day. `probabilistic` and `deflated` are
+    probabilities; they and `sharpe` are None where nothing ever changed.
     """
 
     return_pct: float

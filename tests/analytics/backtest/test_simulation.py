@@ -76,11 +76,12 @@ def test_a_long_earns_what_the_price_gains_less_funding_fees_and_slippage() -> N
     assert trades.funding_pct.tolist() == pytest.approx([-0.1 + 0.2 * 1.1])  # paid on 100, received on 110
     assert trades.cost_pct.tolist() == pytest.approx([0.095 + 0.095 * 1.2])
     assert trades.return_pct.tolist() == pytest.approx([20 + 0.12 - 0.209])
-    assert book.price.tolist() == pytest.approx([0, 0.025, 0.025, 0, 0])
-    paid = [0, 0.25 * 0.00095 + 0.25 * 0.001, 0.25 * 1.2 * 0.00095 - 0.25 * 0.0022]
-    assert book.net.tolist() == pytest.approx([0, 0.025 - paid[1], 0.025 - paid[2], 0, 0])
-    assert book.exposure.tolist() == [0, 0.25, 0.25, 0, 0]
-    assert book.turnover.tolist() == pytest.approx([0, 0.25, 0.3, 0, 0])
+    first = 0.025 - 0.25 * 0.00095 - 0.25 * 0.001
+    assert book.price.tolist() == pytest.approx([0, 0.025, 0.025 / (1 + first), 0, 0])
+    second = 0.025 + 0.25 * 0.0022 - 0.25 * 1.2 * 0.00095
+    assert book.net.tolist() == pytest.approx([0, first, second / (1 + first), 0, 0])
+    assert book.exposure.tolist() == pytest.approx([0, 0.25, 0.25 * 1.1 / (1 + first), 0, 0])
+    assert book.turnover.tolist() == pytest.approx([0, 0.25, 0.3 / (1 + first), 0, 0])
 
 
 def test_a_fill_costs_what_stands_on_the_row_that_decided_it() -> None:
@@ -88,8 +89,10 @@ def test_a_fill_costs_what_stands_on_the_row_that_decided_it() -> None:
     costs = column([0.001, 0.002, 0.004, 0.008, 0.016])
     book = simulation.simulate(tape, wanting(1, 1, 0, -1, -1, weight=0.5), 0, 5, costs)
     assert book.trades.cost_pct.tolist() == pytest.approx([0.1 + 0.4 * 1.2])
-    assert book.open.cost_pct.tolist() == pytest.approx([0.8])
-    assert (book.price - book.net).tolist() == pytest.approx([0, 0.5 * 0.001, 0.5 * 1.2 * 0.004, 0, 0.5 * 0.008])
+    assert book.open.cost_pct.tolist() == pytest.approx([0.8 + 1.6 * 1.01])
+    worth = 1 + 0.05 - 0.5 * 0.001
+    paid = [0, 0.5 * 0.001, 0.5 * 1.2 * 0.004 / worth, 0, 0.5 * (0.008 + 0.016 * 1.01)]
+    assert (book.price - book.net).tolist() == pytest.approx(paid)
     delisted = market([100, 100, None])
     book = simulation.simulate(delisted, wanting(1, 1, 1), 0, 3, costs[:3])
     assert book.trades.cost_pct.tolist() == pytest.approx([0.1 + 0.2 * 1.01])
@@ -130,7 +133,7 @@ def test_a_turn_leaves_and_enters_at_the_same_open() -> None:
     book = simulate(market([1, 2, 3, 4, 5]), wanting(1, -1, 0, 0, 0), 0, 5, FREE)
     assert endings(book) == [(1, 1, 2, 2.0, 3.0, "trend-turned"), (-1, 2, 3, 3.0, 4.0, "trend-turned")]
     assert book.exposure.tolist() == [0, 1, 1, 0, 0]
-    assert book.turnover.tolist() == pytest.approx([0, 1 + 1.5, 1 + 4 / 3, 0, 0])
+    assert book.turnover.tolist() == pytest.approx([0, 1 + 1.5, 1 + 4 / 3, 0, 0])  # each of its day's equity
 
 
 def test_a_side_that_is_wanted_before_the_first_row_is_entered_on_the_next() -> None:
@@ -162,7 +165,7 @@ def test_a_coin_without_a_next_bar_is_left_at_its_last_close() -> None:
     book = simulate(market([100, 100, 50, None, None]), wanting(1, 1, 1, 0, 0), 0, 5)
     assert endings(book) == [(1, 1, 2, 100.0, 50.5, "delisted")]
     assert book.trades.days.tolist() == [2]
-    assert book.price.tolist() == pytest.approx([0, -0.5, 0.005, 0, 0])
+    assert book.price.tolist() == pytest.approx([0, -0.5, 0.005 / (0.5 - 0.00095), 0, 0])
 
 
 def test_a_coin_that_is_delisted_when_the_plan_leaves_it_is_left_as_delisted() -> None:
@@ -194,9 +197,10 @@ def test_what_is_held_when_the_tape_ends_is_marked_at_its_last_close() -> None:
     assert kept.entry_price.tolist() == [100]
     assert kept.price_pct.tolist() == pytest.approx([11.1])
     assert kept.funding_pct.tolist() == pytest.approx([-0.21])
-    assert kept.cost_pct.tolist() == pytest.approx([0.095])
+    assert kept.cost_pct.tolist() == pytest.approx([0.095 + 0.095 * 1.111])  # as if it were left at that close
     assert kept.stop.tolist() == [2.5]
-    assert book.net.sum() == pytest.approx(0.5 * (0.111 - 0.0021 - 0.00095))
+    assert np.prod(1 + book.net) - 1 == pytest.approx(0.5 * (0.111 - 0.0021 - 0.00095 * 2.111))
+    assert book.turnover.tolist() == [0, 0.5, 0]
 
 
 def test_a_decision_of_the_last_row_is_a_signal_whose_fill_is_to_come() -> None:
@@ -242,7 +246,7 @@ def test_a_row_that_is_not_allowed_gives_no_reason() -> None:
 def test_a_weight_is_that_of_the_decision_and_stays() -> None:
     plan = wanting(1, 1, 1, 0, 0)
     plan.weight[:, 0] = (0.5, 0.25, 0.125, 0, 0)
-    book = simulate(market([1, 1, 1, 1, 1]), plan, 0, 5)
+    book = simulate(market([1, 1, 1, 1, 1]), plan, 0, 5, FREE)
     assert book.trades.weight.tolist() == [0.5]
     assert book.exposure.tolist() == [0, 0.5, 0.5, 0.5, 0]
 
