@@ -70,7 +70,7 @@ class Held:
     def profit(self, quantity: float, day: int) -> float:
         """What a quantity brings over a day, with the costs of the fills that begin or end it."""
         at = day - self.first
-        money = quantity * self.side * (self.marks[at] - self.opens[at] - self.rates[at] * self.opens[at])
+        money: float = quantity * self.side * (self.marks[at] - self.opens[at] - self.rates[at] * self.opens[at])
         money -= quantity * self.price * self.costs[0] if day == self.first else 0.0
         return money - (quantity * self.left * self.costs[1] if day == self.last else 0.0)
 

@@ -61,7 +61,23 @@ def figures(walked: Sequence[Walked], trials: Sequence[Sequence[float | None]], 
 
 
 def doing_nothing(history: History, tradable: Universe, begin: int) -> dict[str, float]:
-    """The universe of the day before, bought for equal sums at the open, and left at the end or when bars end."""
+    """What buying the universe and keeping it comes to."""
+    worth = kept(history, tradable, begin)
+    returns = [after / before - 1 for before, after in pairwise(worth)]
+    ratio = sharpe(returns)
+    assert ratio is not None
+    return {
+        "returnPct": 100 * (worth[-1] - 1),
+        "sharpe": ratio * math.sqrt(365),
+        "maxDrawdownPct": 100 * drawdown(worth),
+    }
+
+
+def kept(history: History, tradable: Universe, begin: int) -> list[float]:
+    """The worth, day by day, of the universe of the day before, bought for equal sums at the open.
+
+    It is left at the end, a coin whose bars end when they do.
+    """
     coins = [coin for coin in sorted(tradable[begin - 1]) if begin in history.bars[coin]]
     quantity = {coin: 1 / len(coins) / history.bars[coin][begin].open for coin in coins}
     cash, worth = 1.0, [1.0]
@@ -79,14 +95,7 @@ def doing_nothing(history: History, tradable: Universe, begin: int) -> dict[str,
                 cash += held * bar.close * (1 - history.costs[coin][day])
                 del quantity[coin]
         worth.append(cash + standing)
-    returns = [after / before - 1 for before, after in pairwise(worth)]
-    ratio = sharpe(returns)
-    assert ratio is not None
-    return {
-        "returnPct": 100 * (worth[-1] - 1),
-        "sharpe": ratio * math.sqrt(365),
-        "maxDrawdownPct": 100 * drawdown(worth),
-    }
+    return worth
 
 
 def capital(returns: Sequence[float]) -> list[float]:

@@ -1,7 +1,8 @@
 """Any plan, on any market, with any days forbidden, brings what the slow and obvious implementation says."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from operator import attrgetter
 
 import numpy as np
@@ -9,11 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.analytics.backtest.performance import buy_and_hold
+from service.analytics.backtest.plan import Strategy
 from service.analytics.backtest.simulation import simulate
-from service.analytics.backtest.universe import fill_costs
+from service.analytics.backtest.strategies import STRATEGIES
+from service.analytics.backtest.universe import fill_costs, tradable
+from tests.market.recordings import needs_recordings
 from tests.walkforward import reference_trading as reference
-from tests.walkforward.reference_bars import Bar, History
-from tests.walkforward.reference_tables import held_of, plan_of, signals_of, tape_of, trades_of
+from tests.walkforward.reference_bars import Bar, History, bundled, recorded
+from tests.walkforward.reference_plans import universe
+from tests.walkforward.reference_summary import kept
+from tests.walkforward.reference_tables import decisions_of, held_of, plan_of, signals_of, tape_of, trades_of
+
+RECORDINGS = [
+    pytest.param(bundled, id="bundled"),
+    pytest.param(recorded, id="recorded", marks=[pytest.mark.recorded, needs_recordings]),
+]
+DAILY = ("net", "price", "exposure", "turnover")
 
 DAYS, COINS = 40, ("ADA", "BTC", "DOGE", "ETH")
 BY_RULE = ("trend-turned", "stop", "rank-lost", "funding-normal", "time", "universe-left")
@@ -75,7 +88,7 @@ def test_any_plan_brings_what_trading_it_day_by_day_brings(
     same(trades_of(history, theirs), own.trades)
     same(held_of(history, theirs), own.held)
     assert signals_of(history, theirs) == sorted(own.signals, key=attrgetter("day", "coin"))
-    for name in ("net", "price", "exposure", "turnover"):
+    for name in DAILY:
         assert getattr(theirs, name) == pytest.approx([own.of_day(name, day) for day in range(start, end)], abs=1e-12)
     assert (theirs.position_days, theirs.known_days) == (own.position_days, own.known_days)
 
@@ -89,3 +102,39 @@ def same(theirs: Iterable[reference.Trade], own: Iterable[reference.Trade]) -> N
 
 def _facts(trade: reference.Trade) -> tuple[object, ...]:
     return trade[:4] + trade[-2:]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=[strategy.name for strategy in STRATEGIES])
+@pytest.mark.parametrize("read", RECORDINGS)
+def test_every_recorded_day_of_a_strategy_is_that_of_plain_arithmetic_and_of_a_cut_tape(
+    read: Callable[[], History], strategy: Strategy
+) -> None:
+    history = read()
+    tape = tape_of(history)
+    plan, costs = strategy.plan(tape, tradable(tape, 50), strategy.grid[0]), fill_costs(tape)
+    decided: reference.Plan = {coin: {} for coin in history.bars}
+    for (coin, day), decision in decisions_of(history, plan).items():
+        decided[coin][day] = decision
+    rows = len(tape.open)
+    theirs = simulate(tape, plan, 0, rows, costs)
+    own = reference.simulate(history, decided, history.days.start, history.days.stop)
+    same(trades_of(history, theirs), own.trades)
+    same(held_of(history, theirs), own.held)
+    assert np.count_nonzero(theirs.net) > 60
+    for name in DAILY:
+        exact = [own.of_day(name, day) for day in history.days]
+        assert getattr(theirs, name).tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9)
+    for cut in range(rows - 50, rows, 7):
+        known = simulate(tape.until(cut), plan.until(cut), 0, cut, costs[:cut])
+        for name in DAILY:
+            assert getattr(known, name)[:-1].tolist() == getattr(theirs, name)[: cut - 1].tolist()
+
+
+@pytest.mark.parametrize("read", RECORDINGS)
+def test_every_recorded_day_of_doing_nothing_is_that_of_plain_arithmetic(read: Callable[[], History]) -> None:
+    history, begin = read(), 365
+    tape = tape_of(history)
+    worth = kept(history, universe(history), history.days.start + begin)
+    returns = buy_and_hold(tape, tradable(tape, 50), begin, fill_costs(tape))
+    assert returns.tolist() == pytest.approx([after / before - 1 for before, after in pairwise(worth)], abs=1e-9)
+    assert len(returns) > 300
