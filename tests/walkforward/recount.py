@@ -57,7 +57,7 @@ class Held:
         coin, bars = one["symbol"], market.bars[one["symbol"]]
         self.costs = cost(market, coin, self.first - 1), cost(market, coin, self.last)
         self.opens = [bars[day][0] for day in self.days]
-        self.left = one["exitPrice"] if self.ended else bars[last_day][3]
+        self.left: float = one["exitPrice"] if self.ended else bars[last_day][3]
         self.marks = [*self.opens[1:], self.left]
         recorded = [market.rate(coin, day) for day in self.days]
         self.known = sum(rate is not None for rate in recorded)

@@ -195,6 +195,18 @@ def test_days_of_positions_that_are_resized_every_day_are_found() -> None:
     assert accounting_error(tape, BEGIN, book._replace(price=np.nan_to_num(resized)), fill_costs(tape)) > 1e-3
 
 
+def test_a_book_that_lost_everything_is_still_that_of_its_positions() -> None:
+    tape, plan, _ = made(end=320)
+    bold = plan._replace(weight=plan.weight * 60)
+    book = simulate(tape, bold, BEGIN, 320, fill_costs(tape))
+    assert book.net.min() == -1
+    assert count_misfilled(tape, bold, BEGIN, 320, book) == 0
+    assert accounting_error(tape, BEGIN, book, fill_costs(tape)) < 1e-9
+    days = book.net.copy()
+    days[-1] = 0.1
+    assert accounting_error(tape, BEGIN, book._replace(net=days), fill_costs(tape)) == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("moved", [-400, 400])
 def test_a_position_held_on_days_that_are_not_the_books_is_found(moved: int) -> None:
     tape, _, book = made()
