@@ -50,7 +50,8 @@ class Held:
     """A record as a position: its bars day by day, its costs, and what was bought of it in its strategy's books."""
 
     def __init__(self, one: Any, weight: float, market: Market, last_day: int) -> None:
-        self.id, self.weight, self.price = one["id"], weight, one["entryPrice"]
+        self.id, self.weight = one["id"], weight
+        self.price: float = one["entryPrice"]
         self.side, self.ended = 1 if one["direction"] == "long" else -1, "exitPrice" in one
         self.first, self.last = day_of(one["entryDate"]), min(day_of(last_held(one)), last_day)
         self.quantity = 0.0
