@@ -74,6 +74,7 @@ class MarketData(Struct, frozen=True):
         prices_known: Set once there are prices, stored or new.
         funding_loaded: Set once recorded funding payments are loaded in bulk.
         series_loaded: Set once all recorded series are loaded in bulk.
+        past_prices_read: Set once the past prices were read after that.
         momentum_ready: Set once momentum is computed and the service is ready.
         members_changed: Set whenever category members were read.
         daily_bars_loaded: Set once daily bars were requested for every coin.
@@ -103,6 +104,7 @@ class MarketData(Struct, frozen=True):
     prices_known: asyncio.Event
     funding_loaded: asyncio.Event
     series_loaded: asyncio.Event
+    past_prices_read: asyncio.Event
     momentum_ready: asyncio.Event
     members_changed: asyncio.Event
     daily_bars_loaded: asyncio.Event
@@ -297,6 +299,7 @@ class _Topics(Struct, frozen=True):
             prices_known=live.prices_known(),
             funding_loaded=live.funding_loaded() or live.prices_known(),
             series_loaded=live.series_loaded() or live.prices_known(),
+            past_prices_read=self.prices_read,
             momentum_ready=self.summed,
             members_changed=self.members,
             daily_bars_loaded=live.history.caught_up if live.bulk is None else live.bulk.days,

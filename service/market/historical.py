@@ -9,7 +9,7 @@ from service.market.funding import aprs_of_bars
 from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import VENUE, CoinView
 from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader, change_since, instant_before
-from service.market.samples import SampleStore
+from service.market.samples import Sample, SampleStore
 from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin, PastCap
 from service.storage.database import Database
@@ -104,7 +104,8 @@ class HistoricalService:
         from_ms, through_ms = bars[-1].open_ms + unit_ms - span_ms, bars[-1].open_ms + unit_ms
         rates = await self._rates(coin, unit_ms, min(from_ms, ended_ms - unit_ms), through_ms)
         past = await self._price(coin, at_ms, is_distant=span_ms >= WEEK_MS)
-        then = await self._facts_then(view, ended_ms, bars, unit_ms, rates.get(ended_ms - unit_ms), past)
+        hours = (at_ms // HOUR_MS * HOUR_MS, ended_ms)
+        then = await self._facts_then(view, hours, bars, unit_ms, rates.get(ended_ms - unit_ms), past)
         now = self._facts_now(view)
         points = [_point(bar, unit_ms, rates.get(bar.open_ms)) for bar in bars if bar.open_ms >= from_ms]
         change = change_since(now.priceUSD, past).pct
@@ -126,15 +127,18 @@ class HistoricalService:
     async def _facts_then(
         self,
         view: CoinView,
-        at_ms: int,
+        hours: tuple[int, int],
         bars: Sequence[_Bar],
         unit_ms: int,
         apr: float | None,
         past: PastPrice | None,
     ) -> FactsThen:
-        """A past price, and the values at the close of a bar: from its sample, else from bars and CoinGecko."""
-        sample = await self._samples.at(view.venue_symbol, at_ms)
-        cap = await self._past.near(view.symbol, at_ms) or PastCap(at_ms, None, None)
+        """A past price, and what is known of the hour before, else of the close of the bar: the second of `hours`."""
+        caps = [cap for hour_ms in hours if (cap := await self._past.near(view.symbol, hour_ms)) is not None]
+        cap, at_ms = next(iter(caps), PastCap(hours[0], None, None)), hours[1]
+        unknown = Sample(view.venue_symbol)
+        samples = [await self._samples.at(view.venue_symbol, hour_ms) for hour_ms in dict.fromkeys(hours)]
+        sample = next((sample for sample in samples if sample != unknown), unknown)
         day = [bar for bar in bars if at_ms - DAY_MS <= bar.open_ms < at_ms]
         traded = sum(bar.volume_usd for bar in day) if len(day) * unit_ms == DAY_MS else None
         return FactsThen(

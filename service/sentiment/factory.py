@@ -64,7 +64,7 @@ async def open_sentiment(
     service = SentimentService(clock, document, market.categories.find, market.categories.load_progress)
     await documents.refresh()
     async with running_tasks(
-        [PeriodicTask("sentiment", read_the_news, EVERY_S, after=market.prices_known, wake=market.members_changed)],
+        [PeriodicTask("sentiment", read_the_news, EVERY_S, after=market.past_prices_read, wake=market.members_changed)],
         lead,
         clock,
     ):

@@ -101,7 +101,7 @@ class TransferPrices:
         names = [None if coin is None else self._venue_symbol(coin.symbol) for coin in coins]
         minutes = [transfer.at_ms // MINUTE_MS * MINUTE_MS for transfer in transfers]
         wanted = {minute for minute, name in zip(minutes, names, strict=True) if name is not None}
-        prices = await self._past.read(sorted(wanted), (), sorted({name for name in names if name is not None}))
+        prices = await self._past.read(sorted({name for name in names if name is not None}), sorted(wanted), ())
         return [
             _worth(transfer.amount, coin, prices.get(name or "", {}).get(minute))
             for transfer, coin, name, minute in zip(transfers, coins, names, minutes, strict=True)

@@ -60,7 +60,8 @@ class Facts(Struct, frozen=True):
 class FactsThen(Facts, frozen=True):
     """What was known of a coin at an instant; `as_of` is when its price was accepted, null where none is known.
 
-    The other values are those of the last bar, of the unit asked for, that had ended by then.
+    Market cap, volume and open interest are those of the hour before, else of the close of the last bar that had ended,
+    of the unit asked for; funding and futures volume are those of that bar and of the 24 hours that it ended.
     """
 
     as_of: str | None

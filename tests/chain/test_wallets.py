@@ -77,7 +77,7 @@ async def followed(database: Database) -> AsyncIterator[Followed]:
                 clock,
                 WalletLedger(database),
                 nodes,
-                TransferPrices(PastPriceReader(clock, database, lambda _: None), lambda _: None),
+                TransferPrices(PastPriceReader(clock, database, list, lambda _: None), lambda _: None),
                 already_set(),
                 drawer,
                 watched,

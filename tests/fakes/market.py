@@ -10,6 +10,6 @@ def market_of(**services: Any) -> MarketData:
     """Market data with these services and nothing else. No prices are known until the test sets the event."""
     absent: dict[str, Any] = dict.fromkeys(MarketData.__struct_fields__)
     known = services.get("prices_known") or asyncio.Event()
-    waits = ("prices_known", "series_loaded", "funding_loaded", "momentum_ready")
+    waits = ("prices_known", "series_loaded", "funding_loaded", "past_prices_read", "momentum_ready")
     events = {**dict.fromkeys(waits, known), "members_changed": asyncio.Event()}
     return MarketData(**{**absent, **events, **services})

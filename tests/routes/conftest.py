@@ -151,6 +151,7 @@ def desks_over(
         gecko=cast(CoinGecko, None),
         prices_known=asyncio.Event(),
         series_loaded=asyncio.Event(),
+        past_prices_read=asyncio.Event(),
         momentum_ready=asyncio.Event(),
         funding_loaded=asyncio.Event(),
         members_changed=asyncio.Event(),

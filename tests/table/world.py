@@ -115,6 +115,7 @@ class World(Leader):
             gecko=cast(CoinGecko, None),
             prices_known=asyncio.Event(),
             series_loaded=asyncio.Event(),
+            past_prices_read=asyncio.Event(),
             funding_loaded=asyncio.Event(),
             momentum_ready=asyncio.Event(),
             members_changed=asyncio.Event(),

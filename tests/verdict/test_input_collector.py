@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from service.clock import DAY_MS, MINUTE_MS, iso
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
 from service.storage.documents import FetchFailure
 from service.verdict.sources import BATCH, DEADLINE_S, SourceFacts
@@ -170,8 +170,13 @@ async def test_whoever_is_not_waited_for_any_more_is_stopped(world: World, clock
 async def test_as_of_is_the_oldest_of_what_is_used(world: World, clock: FakeClock) -> None:
     moment = world.momenta.current.value
     assert moment is not None
-    await world.pay({"BTC": replace(moment.coins["BTC"], newest_ms=CLOSE_MS - 1)})
-    assert (await world.observer.collect("BTC")).as_of == iso(CLOSE_MS - 1)
+    await world.pay({"BTC": replace(moment.coins["BTC"], newest_ms=START_MS - HOUR_MS)})
+    world.ask(regime=down)
+    world.charts["BTC"] = replace(world.charts["BTC"], through_ms=START_MS)
+    world.show()
+    assert (await world.observer.collect("BTC")).as_of == iso(START_MS - HOUR_MS)
+    world.charts["BTC"] = replace(world.charts["BTC"], through_ms=CLOSE_MS)
+    world.show()
     world.ask(funding=down, regime=down)
     assert (await world.observer.collect("BTC")).as_of == iso(CLOSE_MS)
     world.charts["BTC"] = replace(world.charts["BTC"], through_ms=START_MS - 3 * DAY_MS)

@@ -38,7 +38,7 @@ class Following:
         self.ledger = WalletLedger(database)
         self.drawer = DocumentStore(database).document("wallets.scanned", Scanned)
         self.nodes = Nodes([Node(node) for node in nodes], self.clock)
-        self.prices = TransferPrices(PastPriceReader(self.clock, database, lambda _: None), VENUE_SYMBOLS.get)
+        self.prices = TransferPrices(PastPriceReader(self.clock, database, list, lambda _: None), VENUE_SYMBOLS.get)
         self.refresh = WalletRefresh(
             self.clock,
             self.ledger,

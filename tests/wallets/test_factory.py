@@ -88,7 +88,7 @@ async def opened(
     database: Database, clock: FakeClock, url: str, *, listed: list[Watched], leads: bool = True
 ) -> AsyncIterator[WalletService]:
     coins = SimpleNamespace(view=lambda: {"ETH": SimpleNamespace(venue_symbol="ETH")})
-    past = PastPriceReader(clock, database, lambda _: None)
+    past = PastPriceReader(clock, database, list, lambda _: None)
     market = cast(
         "MarketData",
         SimpleNamespace(coins=coins, past_prices=past, funding_loaded=already_set(), series_loaded=already_set()),

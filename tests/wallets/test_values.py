@@ -37,10 +37,10 @@ class Stored(NamedTuple):
         known = [
             (price_ms, usd)
             for snapshot, usd, price_ms in self.accepted[coin]
-            if snapshot == newest and price_ms > minute - 3_600_000
+            if snapshot == newest and price_ms >= minute - 3_600_000
         ]
         for open_ms, close in self.hours[coin].items():
-            if minute - 3_600_000 < open_ms + 3_600_000 <= minute:
+            if minute - 3_600_000 <= open_ms + 3_600_000 <= minute:
                 known.append((open_ms + 3_600_000, close))
         return max(known)[1] if known else None
 

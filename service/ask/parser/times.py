@@ -15,6 +15,7 @@ from service.ask.parser.dates import CLOSES, MONTHS, UNTIL, WEEKDAYS, Calendar, 
 from service.ask.parser.tokens import Token, number_at
 from service.ask.query import At, Between, Now, Unit, Window
 from service.clock import DAY_MS, HOUR_MS, iso
+from service.market.past_prices import instant_before
 
 _UNITS: Final[Mapping[str, tuple[Unit, int]]] = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("h", 1)),
@@ -173,10 +174,14 @@ class _Reader:
         """A day that a clock's time may belong to: "today", "yesterday", "3 days ago", "on October 5"."""
         if self._word(at) == "today":
             return FoundTime(At(first_ms(self._calendar.today), whole_day=True, words="today"), at + 1)
-        return self._ago(at, since=False, rolling=False) or self._calendar.read(at, {"on"}, since=False)
+        found = self._ago(at, since=False, rolling=False)
+        if found is None or not isinstance(found.time, At):
+            return found or self._calendar.read(at, {"on"}, since=False)
+        day_ms = found.time.at_ms // DAY_MS * DAY_MS
+        return FoundTime(At(day_ms, whole_day=True, words=found.time.words), found.end)
 
     def _between_ago(self, at: int) -> FoundTime | None:
-        """From the close of one day to that of another: "between 30 and 7 days ago"."""
+        """From one instant to another: "between 30 and 7 days ago"."""
         far, near = self._calendar.small(at), self._calendar.small(at + 2)
         counted = self._counted(at + 2) if self._word(at + 1) in {"and", "to"} else None
         if not far or not near or counted is None or counted[0].unit != "d" or self._word(counted[1]) not in _AGO:
@@ -184,11 +189,9 @@ class _Reader:
         first, last = far * counted[0].count // near, counted[0].count
         if first <= last:
             return None
-        begins = self._calendar.begins
         words = f"{first} days ago to {last} days ago"
-        return FoundTime(
-            Between(first_ms(begins("day", first)), first_ms(begins("day", last - 1)), words), counted[1] + 1
-        )
+        start_ms, end_ms = (instant_before(self._now_ms, days * DAY_MS) for days in (first, last))
+        return FoundTime(Between(start_ms, end_ms, words), counted[1] + 1)
 
     def _ago(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
@@ -210,10 +213,11 @@ class _Reader:
             return FoundTime(window, end + 1)
         words = f"{window.words} ago"
         if window.unit == "h":
-            hour_ms = -(-self._now_ms // HOUR_MS) * HOUR_MS  # the close of a bar, as `coin/historical` counts
-            return FoundTime(At(hour_ms - window.count * HOUR_MS, whole_day=False, words=words), end + 1)
-        day_ms = self._now_ms // DAY_MS * DAY_MS - window.count * DAY_MS
-        return FoundTime(At(day_ms, whole_day=True, words=words), end + 1)
+            hour_ms = instant_before(self._now_ms, window.count * HOUR_MS)
+            return FoundTime(At(hour_ms, whole_day=False, words=words), end + 1)
+        instant_ms = instant_before(self._now_ms, window.count * DAY_MS)
+        day_ms = instant_ms // DAY_MS * DAY_MS
+        return FoundTime(At(day_ms, whole_day=True, words=words, instant_ms=instant_ms), end + 1)
 
     def _counted(self, at: int) -> tuple[Window, int] | None:
         """A count of units and where it ends: "7 days", "24h", "a week", "two weeks", "30-day", "a couple of days"."""

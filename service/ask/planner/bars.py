@@ -46,7 +46,8 @@ class Interval(NamedTuple):
 def instant_of(time: Time, now_ms: int) -> int:
     """The instant whose knowledge counts: the end of a day or span meant as a whole, the present at the latest."""
     if isinstance(time, At):
-        return min(time.at_ms + DAY_MS if time.whole_day else time.at_ms, now_ms)
+        is_day = time.whole_day and time.instant_ms is None
+        return min(time.at_ms + DAY_MS if is_day else time.moment_ms, now_ms)
     if isinstance(time, Between) and time.end_ms is not None:
         return min(time.end_ms, now_ms)
     return now_ms
@@ -159,14 +160,9 @@ async def prices_at(
 
 
 async def price_at(reading: DataReader, symbol: str, at_ms: int) -> float | None:
-    """The price of one coin now or at an instant: of the hour before, at a midnight of the day before.
-
-    Raises:
-        Refused: Where the instant is not a midnight and lies before the stored hours.
-    """
-    if at_ms % DAY_MS and at_ms < reading.now_ms - KEPT_MS:
-        raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
-    return (await prices_at(reading, [symbol], at_ms, is_distant=at_ms % DAY_MS == 0))[symbol]
+    """The price of one coin now or at an instant, an hour older at most, a day where only days are stored."""
+    is_distant = at_ms % DAY_MS == 0 or at_ms - HOUR_MS < reading.now_ms - KEPT_MS
+    return (await prices_at(reading, [symbol], at_ms, is_distant=is_distant))[symbol]
 
 
 async def prices_around(

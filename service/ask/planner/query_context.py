@@ -28,7 +28,7 @@ from service.ask.query import (
     Test,
     Window,
 )
-from service.clock import DAY_MS, HOUR_MS, iso
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 
 _SPANNED: Final = frozenset({"funding", "carry", "volume"})
 """Measures without a usual window that may be taken over one."""
@@ -90,7 +90,7 @@ class QueryContext(NamedTuple):
         Of prices at an instant it is the time of the closes that were read before, if they are older than it.
         """
         time = self.query.time
-        if isinstance(time, At) and not time.whole_day and (closed := self._closed(time)):
+        if isinstance(time, At) and not (time.whole_day and time.instant_ms is None) and (closed := self._closed(time)):
             return closed
         measured = {measure.over for measure in self.query.measures}
         words = "" if measured == {time} else time_words(time)
@@ -102,14 +102,16 @@ class QueryContext(NamedTuple):
     def _closed(self, time: At) -> str:
         """When the closes are of that were read for an instant: ` at 02:00 UTC on … (the last full hour before …)`."""
         read = self.reading.closed_ms
-        closed = read.get(time.at_ms) or read.get(time.at_ms // DAY_MS * DAY_MS) or {time.at_ms}
-        if closed == {time.at_ms}:
+        at_ms = time.moment_ms
+        closed = read.get(at_ms) or read.get(at_ms // DAY_MS * DAY_MS) or {at_ms}
+        if at_ms - min(closed) < 2 * MINUTE_MS:  # an accepted price of that minute
             return ""
-        day, first_ms = iso(time.at_ms)[:10], min(closed)
-        said = " or ".join(f"{iso(at_ms)[11:16]} UTC on {iso(at_ms)[:10]}" for at_ms in sorted(closed))
-        asked = f"{iso(time.at_ms)[11:19].removesuffix(':00')} UTC" + (f" on {day}" if day not in said else "")
+        day, first_ms = iso(at_ms)[:10], min(closed)
+        said = " or ".join(f"{iso(close_ms)[11:16]} UTC on {iso(close_ms)[:10]}" for close_ms in sorted(closed))
+        asked = f"{iso(at_ms)[11:19].removesuffix(':00')} UTC" + (f" on {day}" if day not in said else "")
         zone = time.words.partition(" (")[2].removesuffix(")")
-        what = "full hour" if time.at_ms - first_ms < HOUR_MS else "known close"
+        is_hour = at_ms - first_ms < HOUR_MS and first_ms % HOUR_MS == 0
+        what = "full hour" if is_hour else "known close" if first_ms % HOUR_MS == 0 else "known price"
         return f" at {said} (the last {what} before {asked}{f', {zone}' if zone else ''})"
 
     @property

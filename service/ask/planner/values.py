@@ -189,7 +189,8 @@ async def _change(reading: DataReader, measure: Measure, time: Time, ids: Sequen
     column = _CHANGES.get((span.count, span.unit)) if isinstance(span, Window) else None
     if column is not None and end_ms == reading.now_ms:
         return reading.column(column, ids)
-    check_history(reading, ids, span_at(reading, measure, time))
+    asked = span_at(reading, measure, time)
+    check_history(reading, ids, asked if isinstance(span, Window) else None)
     before, after = await prices_around(reading, ids, span, end_ms)
     return {id_: change_of(after[id_], before[id_]) for id_ in ids}
 
@@ -282,6 +283,8 @@ async def _funding(reading: DataReader, measure: Measure, time: Time, ids: Seque
     if isinstance(time, Now) and measure.over is None and not measure.mean:
         return reading.column("funding_apr", ids)
     over, end_ms = span_of(measure, time), instant_of(time, reading.now_ms)
+    if measure.over is None and isinstance(time, At) and time.instant_ms is not None:
+        over = Window(1, "d", "a day")
     span = span_at(reading, measure, time)._replace(hourly=False)
     if isinstance(over, Window):
         span = Interval(end_ms - over.count * TO_MS[over.unit], end_ms)
