@@ -102,10 +102,18 @@ SPANS: Final[Mapping[Span, tuple[str, ...]]] = {
     Between(1_793_491_200_000, None, "this month"): ("this month", "month to date"),
     Between(1_767_225_600_000, None, "this year"): ("this year", "year to date", "ytd"),
 }  # fmt: skip
+
+
+def _ago(days: int) -> At:
+    minute_ms = NOW_MS // 60_000 * 60_000
+    words = f"{days} days ago"
+    return At(TODAY_MS - days * DAY_MS, whole_day=True, words=words, instant_ms=minute_ms - days * DAY_MS)
+
+
 TIMES: Final[Mapping[Time, tuple[str, ...]]] = {
     At(TODAY_MS - DAY_MS, whole_day=True, words="yesterday"): ("yesterday",),
-    At(TODAY_MS - 7 * DAY_MS, whole_day=True, words="7 days ago"): ("a week ago", "7 days ago"),
-    At(TODAY_MS - 30 * DAY_MS, whole_day=True, words="30 days ago"): ("30 days ago", "a month ago"),
+    _ago(7): ("a week ago", "7 days ago"),
+    _ago(30): ("30 days ago", "a month ago"),
     At(1_791_158_400_000, whole_day=True, words="2026-10-05"): (
         "on October 5", "on 2026-10-05", "on the 5th of October",
     ),

@@ -160,9 +160,14 @@ async def prices_at(
 
 
 async def price_at(reading: DataReader, symbol: str, at_ms: int) -> float | None:
-    """The price of one coin now or at an instant, an hour older at most, a day where only days are stored."""
-    is_distant = at_ms % DAY_MS == 0 or at_ms - HOUR_MS < reading.now_ms - KEPT_MS
-    return (await prices_at(reading, [symbol], at_ms, is_distant=is_distant))[symbol]
+    """The price of one coin now or at an instant: of the hour before, at a midnight of the day before.
+
+    Raises:
+        Refused: Where the instant is not a midnight and lies before the stored hours.
+    """
+    if at_ms % DAY_MS and at_ms < reading.now_ms - KEPT_MS:
+        raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
+    return (await prices_at(reading, [symbol], at_ms, is_distant=at_ms % DAY_MS == 0))[symbol]
 
 
 async def prices_around(

@@ -10,7 +10,20 @@ from service.ask.planner.data_reader import DataReader
 from service.ask.planner.query_context import QueryContext, carry_figures
 from service.ask.planner.result import Column, Figure, Figures, Refused, Result, Row, date, found, percent, usd
 from service.ask.planner.units import column_of, values_of
-from service.ask.query import Between, Convert, Holding, Measure, Now, Portfolio, Profit, Ratio, Time, ValueOf, Window
+from service.ask.query import (
+    At,
+    Between,
+    Convert,
+    Holding,
+    Measure,
+    Now,
+    Portfolio,
+    Profit,
+    Ratio,
+    Time,
+    ValueOf,
+    Window,
+)
 from service.clock import DAY_MS
 from service.market.past_prices import WEEK_MS, instant_before
 
@@ -267,6 +280,9 @@ async def _entry(asked: QueryContext, operation: Profit, coin: str) -> tuple[flo
         span_ms = since.count * TO_MS[since.unit]
         at_ms = instant_before(reading.now_ms, span_ms)
         price = (await prices_at(reading, [coin], at_ms, is_distant=span_ms >= WEEK_MS))[coin]
+    elif isinstance(since, At) and since.instant_ms is not None:
+        at_ms = since.instant_ms
+        price = (await prices_at(reading, [coin], at_ms))[coin]
     else:
         at_ms = since.start_ms if isinstance(since, Between) else instant_of(since, reading.now_ms)
         price = await price_at(reading, coin, at_ms)

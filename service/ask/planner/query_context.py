@@ -104,8 +104,8 @@ class QueryContext(NamedTuple):
         read = self.reading.closed_ms
         at_ms = time.moment_ms
         closed = read.get(at_ms) or read.get(at_ms // DAY_MS * DAY_MS) or {at_ms}
-        if at_ms - min(closed) < 2 * MINUTE_MS:  # an accepted price of that minute
-            return ""
+        if closed == {at_ms} or (at_ms - min(closed) < 2 * MINUTE_MS and min(closed) % HOUR_MS):
+            return ""  # an accepted price of that minute
         day, first_ms = iso(at_ms)[:10], min(closed)
         said = " or ".join(f"{iso(close_ms)[11:16]} UTC on {iso(close_ms)[:10]}" for close_ms in sorted(closed))
         asked = f"{iso(at_ms)[11:19].removesuffix(':00')} UTC" + (f" on {day}" if day not in said else "")

@@ -96,10 +96,10 @@ async def _column(reading: DataReader, measure: Measure, time: Time, ids: Sequen
         return reading.column(column, ids)
     if not row.past or reading.has_others(ids):
         raise Refused("not-past", label=label_of(measure))
+    if measure.name == "price" and isinstance(time, At) and time.instant_ms is not None:
+        return dict(await prices_at(reading, ids, at_ms))
     if len(ids) > FEW:
         at_ms -= at_ms % DAY_MS  # of many coins only daily closes are read
-        if measure.name == "price":
-            return dict(await prices_at(reading, ids, at_ms))
     return {symbol: await _past(reading, measure, symbol, at_ms) for symbol in ids}
 
 

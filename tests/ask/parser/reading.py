@@ -130,7 +130,9 @@ def done(operation: q.Operation, subject: q.Subject = ALL, where: q.Condition | 
 
 def day(text: str, words: str | None = None) -> q.At:
     """A day as a whole: `day("2026-10-05")`."""
-    return q.At(day_ms(text), whole_day=True, words=words or text)
+    is_ago = words is not None and words.endswith(" ago")
+    instant_ms = NOW_MS // 60_000 * 60_000 - TODAY_MS + day_ms(text) if is_ago else None
+    return q.At(day_ms(text), whole_day=True, words=words or text, instant_ms=instant_ms)
 
 
 def between(first: str, last: str | None, words: str) -> q.Between:

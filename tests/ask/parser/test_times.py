@@ -6,7 +6,7 @@ import pytest
 
 from service.ask import query as q
 from service.ask.parser.windows import span_since
-from service.clock import HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from tests.ask.parser import reading as r
 
 
@@ -19,6 +19,8 @@ def _hours(count: int) -> q.Window:
 
 
 _LAST_MONTH = r.between("2026-10-01", "2026-11-01", "last month")
+
+_MINUTE_MS = r.NOW_MS // MINUTE_MS * MINUTE_MS
 
 _WINDOWS: Mapping[str, q.Span] = {
     "change of SOL over a 60-day horizon": _days(60),
@@ -147,7 +149,9 @@ _PARTS: Mapping[str, q.Span] = {
         "2026-10-01", "2026-11-01", "from 2026-10-01 until 2026-10-31"
     ),
     "change of SOL since the start of October": r.between("2026-10-01", None, "since 2026-10-01"),
-    "change of SOL between 30 and 7 days ago": r.between("2026-10-25", "2026-11-17", "30 days ago to 7 days ago"),
+    "change of SOL between 30 and 7 days ago": q.Between(
+        _MINUTE_MS - 30 * DAY_MS, _MINUTE_MS - 7 * DAY_MS, "30 days ago to 7 days ago"
+    ),
     "change of SOL in October 2026, whole month": r.between("2026-10-01", "2026-11-01", "October 2026"),
     "change of SOL in calendar year 2025": r.between("2025-01-01", "2026-01-01", "2025"),
     "change of SOL between 1 and 20 November": r.between("2026-11-02", "2026-11-21", "2026-11-01 to 2026-11-20"),
@@ -160,7 +164,6 @@ def _hour(day: str, hour: str) -> q.At:
     return q.At(at_ms, whole_day=False, words=f"at {hour} UTC on {day}")
 
 
-_HOUR_MS = -(-r.NOW_MS // HOUR_MS) * HOUR_MS
 """The close of the hour under way."""
 
 _INSTANTS: Mapping[str, q.Time] = {
@@ -180,8 +183,8 @@ _INSTANTS: Mapping[str, q.Time] = {
     "price of SOL a couple of days ago": r.day("2026-11-21", "2 days ago"),
     "price of SOL a month back": r.day("2026-10-24", "30 days ago"),
     "price of SOL 1 day ago": r.day("2026-11-22", "1 day ago"),
-    "price of SOL 3 hours ago": q.At(_HOUR_MS - 3 * HOUR_MS, whole_day=False, words="3 hours ago"),
-    "price of SOL an hour ago": q.At(_HOUR_MS - HOUR_MS, whole_day=False, words="1 hour ago"),
+    "price of SOL 3 hours ago": q.At(_MINUTE_MS - 3 * HOUR_MS, whole_day=False, words="3 hours ago"),
+    "price of SOL an hour ago": q.At(_MINUTE_MS - HOUR_MS, whole_day=False, words="1 hour ago"),
     "price of SOL on October 5": r.day("2026-10-05"),
     "price of SOL on 2026-10-05": r.day("2026-10-05"),
     "price of SOL on 2026/10/05": r.day("2026-10-05"),
