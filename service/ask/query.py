@@ -53,26 +53,20 @@ class Now(Struct, frozen=True, tag="now", tag_field="time"):
     """The present."""
 
 
-class At(Struct, frozen=True, tag="at", tag_field="time"):
+class At(Struct, frozen=True, omit_defaults=True, tag="at", tag_field="time"):
     """One instant or day of the past.
 
     Attributes:
         at_ms: Epoch milliseconds. Of a day, its first.
         whole_day: The day as a whole is meant, so a price is its close.
         words: As it is said back, such as `yesterday` or `2026-10-05`.
-        instant_ms: Of a time that is so many days before now, the instant itself: prices and states are those of then,
-            figures of a day those of the whole day.
+        instant_ms: Of so many days before now, the instant itself: prices and states are those of then.
     """
 
     at_ms: int
     whole_day: bool
     words: str
     instant_ms: int | None = None
-
-    @property
-    def moment_ms(self) -> int:
-        """The instant itself, where there is one; else the first of the day."""
-        return self.at_ms if self.instant_ms is None else self.instant_ms
 
 
 class Window(Struct, frozen=True, tag="window", tag_field="time"):

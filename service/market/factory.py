@@ -276,12 +276,11 @@ class _Topics(Struct, frozen=True):
             }
 
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in self.gecko_coins().items()})
-        worth, bars = self.gecko_coins, live.loading.bars
         return MarketData(
             coins=coins,
             breadth=BreadthService(clock, self.conclusions, coins, daily),
             regimes=RegimeService(clock, self.conclusions, coins, daily),
-            historical=HistoricalService(clock, database, coins, self.samples, past, worth, self.prices, bars),
+            historical=self._historical(clock, database, live, past),
             categories=categories,
             alerts=AlertService(AlertStore(database), cursors, coins, live.loading.payments),
             momentum=momentum,
@@ -311,6 +310,10 @@ class _Topics(Struct, frozen=True):
     def gecko_coins(self) -> Mapping[str, GeckoCoin]:
         """The venue's coins as CoinGecko last showed them, by ticker."""
         return known_coins(self.gecko.coins.current)
+
+    def _historical(self, clock: Clock, database: Database, live: IngestJobs, past: PastCaps) -> HistoricalService:
+        coins, worth, bars = live.service, self.gecko_coins, live.loading.bars
+        return HistoricalService(clock, database, coins, self.samples, past, worth, self.prices, bars)
 
     def _has_report(self, origin: str) -> bool:
         """Whether a daily report of a dataset is published."""

@@ -59,15 +59,6 @@ def test_the_measurements_behind_the_table_are_those_of_the_recordings() -> None
         upper = least
 
 
-def test_the_decision_repeats_the_walk_forward_of_the_documentation() -> None:
-    """The page's figures are compared with a run by `tests/test_docs.py`."""
-    (returns,) = re.findall(r"^return +(.*)$", PAGE, re.MULTILINE)
-    figures = re.findall(r"[-+][0-9.]+ %", returns)
-    names = ("Walk-forward, all three strategies", "Trend following", "Momentum", "Funding reversion")
-    told = dict(re.findall(r"^\| ([^|]+) \| [-+][0-9.]+ % \| ([-+][0-9.]+ %) \|", TEXT, re.MULTILINE))
-    assert [told[name] for name in (*names, "Buying and holding")] == figures
-
-
 @pytest.mark.parametrize(
     ("usd", "bps"),
     [

@@ -21,8 +21,7 @@ def loading(
     *,
     rwa_is_ready: bool,
     categories_fail: bool,
-    changes: LoadProgress = DONE,
-    past: LoadProgress = DONE,
+    contracts: LoadProgress = DONE,
     leads: bool = False,
     wallets_tried: bool = False,
 ) -> Any:
@@ -35,8 +34,7 @@ def loading(
         rwa=SimpleNamespace(load_progress=lambda: rwa, readiness=lambda: {"ready": rwa_is_ready}),
         lead=Leadership(lambda: leads),
         sentiment=SimpleNamespace(categories=lambda: 0),
-        table=SimpleNamespace(filling=lambda: changes),
-        lookup=SimpleNamespace(filling=lambda: past),
+        lookup=SimpleNamespace(filling=lambda: contracts),
         transcripts=desk(tried=True),
         wallets=desk(tried=wallets_tried),
     )
@@ -65,14 +63,9 @@ def test_categories_that_an_upstream_refuses_are_not_waited_for() -> None:
     assert (waiting["ready"], waiting["categories"], waiting["sentiment"]) == (False, "not begun", "not begun")
 
 
-def test_the_changes_of_coins_are_waited_for() -> None:
-    found = loading(DONE, rwa_is_ready=True, categories_fail=True, changes=LoadProgress(0, 1, "tables"))
-    assert (found["ready"], found["changes of coins"]) == (False, "0 of 1 tables")
-
-
-def test_past_prices_contracts_and_totals_are_waited_for() -> None:
-    found = loading(DONE, rwa_is_ready=True, categories_fail=True, past=LoadProgress(1, 2, "tables"))
-    assert found["past prices and contracts"] == "1 of 2 tables"
+def test_contracts_and_totals_are_waited_for() -> None:
+    found = loading(DONE, rwa_is_ready=True, categories_fail=True, contracts=LoadProgress(0, 1, "tables"))
+    assert (found["ready"], found["contracts and totals"]) == (False, "0 of 1 tables")
 
 
 @pytest.mark.parametrize(

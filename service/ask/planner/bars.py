@@ -46,8 +46,8 @@ class Interval(NamedTuple):
 def instant_of(time: Time, now_ms: int) -> int:
     """The instant whose knowledge counts: the end of a day or span meant as a whole, the present at the latest."""
     if isinstance(time, At):
-        is_day = time.whole_day and time.instant_ms is None
-        return min(time.at_ms + DAY_MS if is_day else time.moment_ms, now_ms)
+        end_ms = time.at_ms + DAY_MS if time.whole_day else time.at_ms
+        return min(end_ms if time.instant_ms is None else time.instant_ms, now_ms)
     if isinstance(time, Between) and time.end_ms is not None:
         return min(time.end_ms, now_ms)
     return now_ms

@@ -102,7 +102,7 @@ class QueryContext(NamedTuple):
     def _closed(self, time: At) -> str:
         """When the closes are of that were read for an instant: ` at 02:00 UTC on … (the last full hour before …)`."""
         read = self.reading.closed_ms
-        at_ms = time.moment_ms
+        at_ms = time.at_ms if time.instant_ms is None else time.instant_ms
         closed = read.get(at_ms) or read.get(at_ms // DAY_MS * DAY_MS) or {at_ms}
         if closed == {at_ms} or (at_ms - min(closed) < 2 * MINUTE_MS and min(closed) % HOUR_MS):
             return ""  # an accepted price of that minute

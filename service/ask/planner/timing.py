@@ -345,7 +345,10 @@ async def course(asked: QueryContext, measure: Measure) -> Result:
     symbol, time = asked.ids[0], asked.query.time
     if measure.name != "price" or not isinstance(time, Window | Between):
         return await _spent(asked, measure, symbol)
-    bars = await bars_of(asked.reading, symbol, interval_of(time, asked.reading.now_ms))
+    interval = interval_of(time, asked.reading.now_ms)
+    if interval.start_ms >= asked.reading.now_ms:
+        raise Refused("future", reason="forecast")
+    bars = await bars_of(asked.reading, symbol, interval)
     if not bars:
         raise await asked.unknown(label_of(measure))
     high, low = max(bars, key=attrgetter("high")), min(bars, key=attrgetter("low"))

@@ -72,7 +72,7 @@ def test_a_coin_that_was_not_recorded_then_is_shown_as_far_as_it_is_known() -> N
         ("priceUSD", "marketCap", "volume", "openInterest", "fundingRate", "futuresVolume24h"), None
     )
     now = nothing | {"as_of": None, "market_cap_as_of": None}
-    data, meta = historical(at=nothing, now=now, change_pct=None, series=[])
+    data, meta = historical(at=nothing | {"as_of": None}, now=now, change_pct=None, series=[])
     check("coin.historical.unknown", lambda screen: coin.coin_historical(data, meta, screen, {}))
 
 
