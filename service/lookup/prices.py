@@ -121,7 +121,7 @@ class PriceService:
         coins, missing = self._choose(query.symbols)
         wanted = [f"b{horizon}" for horizon in (query.horizons or "").split(",") if horizon] or list(HORIZONS)
         past = {key: self._past(coin, wanted, now_ms) for key, coin in coins.items()}
-        if not any(isinstance(getattr(prices, name), float) for prices in past.values() for name in wanted):
+        if not self._market.past_prices.now.prices:
             raise_still_loading("past prices", None)
         minute_ms = now_ms // MINUTE_MS * MINUTE_MS
         return Baselines(past, now_ms, missing or UNSET, _unknown(past)), minute_ms

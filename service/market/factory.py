@@ -229,7 +229,8 @@ class _Topics(Struct, frozen=True):
 
         async def read_prices() -> None:
             await self.prices.refresh()
-            self.prices_read.set()
+            if series.is_set():
+                self.prices_read.set()
 
         days, paid = live.history.news, live.funding.news
         return (
@@ -240,7 +241,7 @@ class _Topics(Struct, frozen=True):
             PeriodicTask("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=self.summed),
             PeriodicTask("samples", samples.round, MINUTELY_S, after=known),
             PeriodicTask("price snapshots", self.recorder.round, SNAPSHOT_EVERY_S, after=known),
-            PeriodicTask("past prices", self.prices.refresh, REFRESH_S, every_process=True),
+            PeriodicTask("past prices", read_prices, REFRESH_S, every_process=True),
             PeriodicTask("past prices of loaded bars", read_prices, _DAY_S, after=series),
             PeriodicTask("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.subscribe()),
             PeriodicTask("momentum", sum_up, MINUTELY_S, after=self.alerts.tried, wake=paid.subscribe()),

@@ -53,7 +53,7 @@ _CLOSES: Final = """
         SELECT k.venue_symbol, w.at_ms, (
             SELECT open_ms FROM candles
             WHERE venue_symbol = k.venue_symbol AND interval = ?2 AND final = 1
-                AND open_ms <= w.at_ms - ?3 AND open_ms >= w.at_ms - ?3 - ?3
+                AND open_ms <= w.at_ms - ?3 AND open_ms >= w.at_ms - ?3 - ?5
             ORDER BY open_ms DESC LIMIT 1
         )
         FROM coins k CROSS JOIN wanted w
@@ -155,9 +155,9 @@ class PastPriceReader:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         names, every = encode(list(coins)).decode(), encode([*instants, *distant]).decode()
-        rows = await self._database.read(_SNAPSHOTS, (every, HOUR_MS, names))
+        rows = await self._database.read(_SNAPSHOTS, (every, DAY_MS, names))
         for interval, length_ms in INTERVAL_MS.items():
-            rows += await self._database.read(_CLOSES, (every, interval, length_ms, names))
+            rows += await self._database.read(_CLOSES, (every, interval, length_ms, names, DAY_MS))
         oldest_ms = {at_ms: at_ms - HOUR_MS for at_ms in instants} | {at_ms: at_ms - DAY_MS for at_ms in distant}
         found: dict[str, dict[int, PastPrice]] = {}
         for coin, at_ms, usd, price_ms in rows:

@@ -68,7 +68,9 @@ class MarketService:
         return self._state
 
     def show(self, snapshot: MarketSnapshot) -> None:
-        """Replace the snapshot."""
+        """Replace the snapshot. Past prices of another dataset are dropped."""
+        if snapshot.state.origin != self._state.origin:
+            self._past = NO_PAST_PRICES
         self._state = snapshot.state
         self._entries = {quote.symbol: _Entry(quote, chart) for quote, chart in snapshot.coins}
         self._view_span = (NEVER_MS, NEVER_MS)

@@ -148,20 +148,21 @@ class AssetBarsRefresh:
             UpstreamError: If the venue asks to wait.
             ServiceError: `UNAVAILABLE` if the store cannot be used.
         """
-        origin, listing, now_ms = self._origin(), self._documents.listing.current, self._clock.now_ms()
+        origin, listing = self._origin(), self._documents.listing.current
         if listing.value is None or not origin == self._held() == listing.origin or not self.has_asked:
             return
         now_s, stored = self._clock.monotonic(), False
-        if any(self._past.now.before(asset.id, now_ms, DAY_MS) is None for asset in listing.value.assets):
+        due = [asset for asset in listing.value.assets if self._hours_until_s.get((origin, asset.id), 0.0) <= now_s]
+        if any(self._is_unknown(asset) for asset in due):
             await self._past.refresh()
-        for asset in listing.value.assets:
-            is_waiting = self._hours_until_s.get((origin, asset.id), 0.0) > now_s
-            if is_waiting or self._past.now.before(asset.id, now_ms, DAY_MS) is not None:
-                continue
+        for asset in filter(self._is_unknown, due):
             self._hours_until_s[origin, asset.id] = now_s + WAIT_S
             stored = await self._fetch_hours(origin, asset) or stored
         if stored:
             await self._past.refresh()
+
+    def _is_unknown(self, asset: ListedAsset) -> bool:
+        return self._past.now.before(asset.id, self._clock.now_ms(), DAY_MS) is None
 
     async def _fetch_hours(self, origin: str, asset: ListedAsset) -> bool:
         """Fetch the hours of one asset; whether any was stored. A failure skips it, unless the venue asks to wait."""

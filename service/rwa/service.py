@@ -26,13 +26,14 @@ _OK: Final = 200
 class _Entry:
     """One asset and its cached answer, valid from `since_ms` to `until_ms`; null where there is no value to show."""
 
-    __slots__ = ("answer", "chart", "listed", "quote", "since_ms", "until_ms")
+    __slots__ = ("answer", "chart", "listed", "past", "quote", "since_ms", "until_ms")
 
     def __init__(self, listed: ListedAsset, quote: Quote | None, chart: CoinChart) -> None:
         self.listed = listed
         self.quote = quote
         self.chart = chart
         self.answer: Answer | None = None
+        self.past: PastPrices | None = None
         self.since_ms = self.until_ms = 0
 
 
@@ -75,12 +76,14 @@ class RwaService:
                 of the asset passed the plausibility check.
         """
         entry = self._find(text)
-        now_ms = self._clock.now_ms()
-        if entry.quote is not None and not entry.since_ms <= now_ms < entry.until_ms:
+        now_ms, past = self._clock.now_ms(), self._past()
+        is_valid = entry.past is past and entry.since_ms <= now_ms < entry.until_ms
+        if entry.quote is not None and not is_valid:
+            entry.past = past
             current = self._documents.quotes.current
             newest_ms = None if current.failure else current.observed_ms
             held = (self.quarantine.current.value or QuarantineReport()).fields({entry.listed.symbol})
-            assessed = assess_asset(entry.listed, entry.quote, entry.chart, self._past(), newest_ms, now_ms, held)
+            assessed = assess_asset(entry.listed, entry.quote, entry.chart, past, newest_ms, now_ms, held)
             entry.since_ms, entry.until_ms = assessed.since_ms, assessed.until_ms
             entry.answer = None if assessed.asset is None else Answer(Raw(encode(assessed.asset)), assessed.as_of_ms)
         if entry.answer is None:

@@ -153,10 +153,11 @@ class CoinHistory:
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        coins = {coin.venue_symbol: coin.symbol for coin in await self._market.store.coins()}
-        wanted = [coin for coin, symbol in coins.items() if symbol in set(symbols)]
+        listed_last = sorted(await self._market.store.coins(), key=lambda coin: coin.listed)
+        by_symbol = {coin.symbol: coin.venue_symbol for coin in listed_last}
+        coins = {by_symbol[symbol]: symbol for symbol in symbols if symbol in by_symbol}
         instants = ([], [at_ms]) if is_distant else ([at_ms], [])
-        found = await self._market.past_prices.read(wanted, *instants)
+        found = await self._market.past_prices.read(list(coins), *instants)
         return {coins[coin]: prices[at_ms] for coin, prices in found.items()}
 
     async def first_hour_ms(self, symbol: str) -> int | None:

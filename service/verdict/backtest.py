@@ -52,9 +52,9 @@ class BacktestRecord:
         if concluded.value is None or concluded.origin != origin:
             return
         through_ms = concluded.value.through_ms
-        if (kept.origin, kept.observed_ms) != (origin, through_ms):
-            await self._store.sum_funding(origin)
-        elif kept.value is not None and kept.value.ruleset == CURRENT.label.version:
+        await self._store.sum_funding(origin)
+        is_of_day = (kept.origin, kept.observed_ms) == (origin, through_ms)
+        if is_of_day and kept.value is not None and kept.value.ruleset == CURRENT.label.version:
             counts = await self._database.inspect(lambda connection: count_days(connection, through_ms))
             if kept.value.counts == counts:
                 return

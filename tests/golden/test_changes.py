@@ -21,6 +21,8 @@ _TRADED: Final = ("BTC", "ETH", "SOL", "DOGE", "kPEPE")
 _SPANS: Final = {"1h": (1, "h"), "24h": (24, "h"), "7d": (7, "d"), "30d": (30, "d")}
 
 
+@pytest.mark.gate
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # one service, a day of it
 @pytest.mark.promise("coins.changes", "coins.agree")
 def test_every_surface_tells_the_same_change_at_random_instants_of_a_day(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def simulate(
         plan: What is wanted, a row for every row of the tape.
         start: The first row that decides.
         end: The row after the last that decides.
-        costs: What a fill costs, a fraction of its notional, by the row that decided it; see `charges.fill_costs`.
+        costs: What a fill costs, a fraction of its notional, by the row that decided it; see `costs.fill_costs`.
         allowed: Shape (days,): rows that may decide; on others nothing is wanted. All where it is not given. A position
             decided on the last allowed row is left one open later, so that its one day lies on the row after.
 

@@ -64,7 +64,7 @@ def tradable(tape: MarketTape, size: int) -> Flags:
 
     Returns:
         Flags of shape (days, coins): the coin has a bar that day and `SEASONED` so far, and is among the `size` largest
-        of those by `charges.median_volume`; of equals the first column.
+        of those by `costs.median_volume`; of equals the first column.
         Only the row itself and earlier ones are looked at, so coins that were delisted later are there until they were.
     """
     there = ~np.isnan(tape.close)

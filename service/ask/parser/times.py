@@ -181,7 +181,7 @@ class _Reader:
         return FoundTime(At(day_ms, whole_day=True, words=found.time.words), found.end)
 
     def _between_ago(self, at: int) -> FoundTime | None:
-        """From one instant to another: "between 30 and 7 days ago"."""
+        """From the close of one day to that of another: "between 30 and 7 days ago"."""
         far, near = self._calendar.small(at), self._calendar.small(at + 2)
         counted = self._counted(at + 2) if self._word(at + 1) in {"and", "to"} else None
         if not far or not near or counted is None or counted[0].unit != "d" or self._word(counted[1]) not in _AGO:
@@ -189,9 +189,11 @@ class _Reader:
         first, last = far * counted[0].count // near, counted[0].count
         if first <= last:
             return None
+        begins = self._calendar.begins
         words = f"{first} days ago to {last} days ago"
-        start_ms, end_ms = (instant_before(self._now_ms, days * DAY_MS) for days in (first, last))
-        return FoundTime(Between(start_ms, end_ms, words), counted[1] + 1)
+        return FoundTime(
+            Between(first_ms(begins("day", first)), first_ms(begins("day", last - 1)), words), counted[1] + 1
+        )
 
     def _ago(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""

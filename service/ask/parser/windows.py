@@ -134,7 +134,7 @@ def _measure_beside(chunks: Sequence[Chunk], words: Sequence[str], at: int, step
 def rolled(measure: q.Measure) -> q.Span | None:
     """The window of a change as it is meant: of "today" that of 24 hours, from a day to a day from close to close."""
     over = measure.over if measure.name in _MOVES else None
-    if isinstance(over, q.Between) and " to " in over.words and over.start_ms % DAY_MS == 0:
+    if isinstance(over, q.Between) and " to " in over.words:
         return structs.replace(over, start_ms=over.start_ms + DAY_MS)  # from close to close
     return measure.over if over is None else _ROLLS.get(over.words, over)
 

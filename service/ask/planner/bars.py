@@ -1,6 +1,7 @@
 """Times of questions as instants, the bars between them, and figures of bars.
 
-Windows of days begin at a midnight UTC, so daily closes measure them; windows of hours are measured by hourly bars.
+Bars of windows of days begin at a midnight UTC, those of windows of hours at a full hour; changes are measured between
+prices at the instants themselves.
 """
 
 from collections.abc import Callable, Mapping, Sequence

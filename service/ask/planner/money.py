@@ -282,7 +282,8 @@ async def _entry(asked: QueryContext, operation: Profit, coin: str) -> tuple[flo
         price = (await prices_at(reading, [coin], at_ms, is_distant=span_ms >= WEEK_MS))[coin]
     elif isinstance(since, At) and since.instant_ms is not None:
         at_ms = since.instant_ms
-        price = (await prices_at(reading, [coin], at_ms))[coin]
+        is_distant = reading.now_ms - at_ms >= WEEK_MS
+        price = (await prices_at(reading, [coin], at_ms, is_distant=is_distant))[coin]
     else:
         at_ms = since.start_ms if isinstance(since, Between) else instant_of(since, reading.now_ms)
         price = await price_at(reading, coin, at_ms)

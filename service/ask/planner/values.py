@@ -36,6 +36,7 @@ from service.ask.planner.data_reader import FEW, MARKET, NO_VERDICT, DataReader
 from service.ask.planner.result import Refused, Scalar, Values, date
 from service.ask.query import At, Between, Measure, Now, Time, Window
 from service.clock import DAY_MS, parse_iso
+from service.market.past_prices import WEEK_MS
 from service.table.daily import PastBar, PastState
 
 BENCHMARK: Final = "BTC"
@@ -96,8 +97,11 @@ async def _column(reading: DataReader, measure: Measure, time: Time, ids: Sequen
         return reading.column(column, ids)
     if not row.past or reading.has_others(ids):
         raise Refused("not-past", label=label_of(measure))
-    if measure.name == "price" and isinstance(time, At) and time.instant_ms is not None:
-        return dict(await prices_at(reading, ids, at_ms))
+    if isinstance(time, At) and time.instant_ms is not None:
+        if measure.name == "price":
+            return dict(await prices_at(reading, ids, at_ms, is_distant=reading.now_ms - at_ms >= WEEK_MS))
+        if measure.name == "volume":
+            at_ms = time.at_ms + DAY_MS
     if len(ids) > FEW:
         at_ms -= at_ms % DAY_MS  # of many coins only daily closes are read
     return {symbol: await _past(reading, measure, symbol, at_ms) for symbol in ids}

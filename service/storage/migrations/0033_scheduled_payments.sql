@@ -28,5 +28,10 @@ WHERE name IN ('market.momentum', 'verdict.backtest') AND EXISTS (SELECT 1 FROM 
 UPDATE walkforward_runs SET origin = '' WHERE EXISTS (SELECT 1 FROM misdated);
 DROP TABLE misdated;
 
--- How many of a day's 24 hours its sum covers; of older sums it is not known which lack one.
+-- How many of a day's 24 hours its sum covers; of days whose payments are deleted it is not known which lack one.
 ALTER TABLE funding_days ADD COLUMN hours REAL NOT NULL DEFAULT 24;
+UPDATE funding_days SET hours = 23 WHERE 23 = (
+    SELECT count(*) FROM funding_rates AS paid
+    WHERE paid.venue_symbol = funding_days.venue_symbol AND paid.paid_ms > funding_days.day * 86400000
+        AND paid.paid_ms <= (funding_days.day + 1) * 86400000
+);
