@@ -26,7 +26,7 @@ class TradingPlan(NamedTuple):
     Attributes:
         side: -1 short, 0 nothing, 1 long: the position to be in from the next open on.
         weight: Share of the strategy's equity at entry that a position gets which is decided on that row; its quantity
-            stays as it is from then on.
+            stays as it is from then on. 0 where nothing is wanted.
         score: How strongly the rule speaks, in the units its strategy documents; NaN where nothing is wanted.
         stop: USD price at which the rule gives the position up, as it stands that day; NaN where there is none.
         reason: Index in `REASONS` on rows on which the side of the row before is left (a turn from one side to the
