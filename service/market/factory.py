@@ -228,8 +228,9 @@ class _Topics(Struct, frozen=True):
             self.summed.set()
 
         async def read_prices() -> None:
+            has_series = series.is_set()
             await self.prices.refresh()
-            if series.is_set():
+            if has_series:
                 self.prices_read.set()
 
         days, paid = live.history.news, live.funding.news

@@ -103,18 +103,13 @@ class HistoricalService:
         ended_ms = at_ms // unit_ms * unit_ms
         from_ms, through_ms = bars[-1].open_ms + unit_ms - span_ms, bars[-1].open_ms + unit_ms
         rates = await self._rates(coin, unit_ms, min(from_ms, ended_ms - unit_ms), through_ms)
-        past = await self._price(coin, at_ms, is_distant=span_ms >= WEEK_MS)
+        past = (await self._prices.at([coin], at_ms, is_distant=span_ms >= WEEK_MS)).get(coin)
         hours = (at_ms // HOUR_MS * HOUR_MS, ended_ms)
         then = await self._facts_then(view, hours, bars, unit_ms, rates.get(ended_ms - unit_ms), past)
         now = self._facts_now(view)
         points = [_point(bar, unit_ms, rates.get(bar.open_ms)) for bar in bars if bar.open_ms >= from_ms]
         change = change_since(now.priceUSD, past).pct
         return Answer(Historical(view.symbol, query.count, query.unit, then, now, change, points), through_ms)
-
-    async def _price(self, coin: str, at_ms: int, *, is_distant: bool) -> PastPrice | None:
-        instants = ([], [at_ms]) if is_distant else ([at_ms], [])
-        found = await self._prices.read([coin], *instants)
-        return found.get(coin, {}).get(at_ms)
 
     async def _bars(self, coin: str, interval: Interval, span_ms: int) -> list[_Bar]:
         """The last closed bar, and those that opened up to `span_ms` before it, oldest first."""

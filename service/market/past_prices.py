@@ -141,6 +141,21 @@ class PastPriceReader:
             self.now = found
             self._show(found)
 
+    async def at(self, coins: Sequence[str], at_ms: int, *, is_distant: bool) -> dict[str, PastPrice]:
+        """The past prices of coins (venue symbols) at one instant, as far as they are known.
+
+        Args:
+            coins: Venue symbols.
+            at_ms: Epoch milliseconds.
+            is_distant: Whether a price may be a day older than the instant; else an hour.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        instants = ([], [at_ms]) if is_distant else ([at_ms], [])
+        found = await self.read(coins, *instants)
+        return {coin: prices[at_ms] for coin, prices in found.items()}
+
     async def read(
         self, coins: Sequence[str], instants: Sequence[int], distant: Sequence[int]
     ) -> dict[str, dict[int, PastPrice]]:
@@ -161,9 +176,9 @@ class PastPriceReader:
         oldest_ms = {at_ms: at_ms - HOUR_MS for at_ms in instants} | {at_ms: at_ms - DAY_MS for at_ms in distant}
         found: dict[str, dict[int, PastPrice]] = {}
         for coin, at_ms, usd, price_ms in rows:
-            prices = found.setdefault(coin, {})
-            if price_ms >= oldest_ms[at_ms] and (at_ms not in prices or prices[at_ms].at_ms < price_ms):
-                prices[at_ms] = PastPrice(usd, price_ms)
+            known = found.get(coin, {}).get(at_ms)
+            if price_ms >= oldest_ms[at_ms] and (known is None or known.at_ms < price_ms):
+                found.setdefault(coin, {})[at_ms] = PastPrice(usd, price_ms)
         return found
 
 

@@ -4,8 +4,8 @@ May import rank 0, wire, storage, upstream, analytics (on first use, because it 
 and adapters it uses.
 
 - **Price**: mark price of the perpetual on Hyperliquid's builder dex `xyz`, in USD. It trades on nights, weekends and
-  holidays, so it is not the close of the asset's exchange. `change_24h` compares it with the
-  price 24 hours before, by the definition of the market package; hours are fetched where that price is not known.
+  holidays, so it is not the close of the asset's exchange. `change_24h` compares it with
+  the price 24 hours before, as the market package defines it; hours are fetched where that price is not known.
 - **Type**: from the venue's annotations, their category with case and number folded. Stocks with the keyword `etf` are
   funds; commodities that name a metal are metals. Pre-IPO shares, rates, crypto, unknown categories and assets without
   annotation are left out and logged once.

@@ -70,7 +70,7 @@ class AssetBarsRefresh:
         self._bound_origin = ""
         self._last_ms: dict[str, int] = {}
         self._wait_until_s: dict[str, float] = {}
-        self._hours_until_s: dict[tuple[str, str], float] = {}
+        self._hours_until_s: dict[str, float] = {}
 
     async def refresh(self) -> None:
         """Fetch the daily bars that are missing, then the hours of a day ago.
@@ -95,6 +95,7 @@ class AssetBarsRefresh:
         assets = [asset.id for asset in listing.value.assets]
         if self._bound_origin != origin:
             self._wait_until_s.clear()
+            self._hours_until_s.clear()
             self._last_ms = _last(await self._store.closed_bars(assets))
             self._bound_origin = origin
             self.has_asked = False
@@ -152,11 +153,11 @@ class AssetBarsRefresh:
         if listing.value is None or not origin == self._held() == listing.origin or not self.has_asked:
             return
         now_s, stored = self._clock.monotonic(), False
-        due = [asset for asset in listing.value.assets if self._hours_until_s.get((origin, asset.id), 0.0) <= now_s]
+        due = [asset for asset in listing.value.assets if self._hours_until_s.get(asset.id, 0.0) <= now_s]
         if any(self._is_unknown(asset) for asset in due):
             await self._past.refresh()
         for asset in filter(self._is_unknown, due):
-            self._hours_until_s[origin, asset.id] = now_s + WAIT_S
+            self._hours_until_s[asset.id] = now_s + WAIT_S
             stored = await self._fetch_hours(origin, asset) or stored
         if stored:
             await self._past.refresh()

@@ -156,9 +156,8 @@ class CoinHistory:
         listed_last = sorted(await self._market.store.coins(), key=lambda coin: coin.listed)
         by_symbol = {coin.symbol: coin.venue_symbol for coin in listed_last}
         coins = {by_symbol[symbol]: symbol for symbol in symbols if symbol in by_symbol}
-        instants = ([], [at_ms]) if is_distant else ([at_ms], [])
-        found = await self._market.past_prices.read(list(coins), *instants)
-        return {coins[coin]: prices[at_ms] for coin, prices in found.items()}
+        found = await self._market.past_prices.at(list(coins), at_ms, is_distant=is_distant)
+        return {coins[coin]: price for coin, price in found.items()}
 
     async def first_hour_ms(self, symbol: str) -> int | None:
         """Open of the first stored hourly bar; null where there is none.

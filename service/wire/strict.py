@@ -23,8 +23,8 @@ _FAULTS: Final = {
     "Expecting ',' delimiter": "a comma or a closing bracket is expected",
     "Extra data": "its end is expected",
     "Invalid control character at": "a control character must be escaped",
-    "Invalid \\escape": "an escape is none of JSON",
-    "Invalid \\uXXXX escape": "an escape is none of JSON",
+    "Invalid \\escape": "JSON has no such escape",
+    "Invalid \\uXXXX escape": "JSON has no such escape",
     "Illegal trailing comma before end of object": "a comma stands before the end",
     "Illegal trailing comma before end of array": "a comma stands before the end",
 }

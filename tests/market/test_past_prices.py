@@ -66,8 +66,7 @@ class Shop(NamedTuple):
         await self.store.put_bars("one", coin, bars, FAR_MS, interval="1h" if interval == "1h" else "1d")
 
     async def at(self, at_ms: int, coin: str = "BTC", *, is_distant: bool = False) -> PastPrice | None:
-        instants = ([], [at_ms]) if is_distant else ([at_ms], [])
-        return (await self.reader.read([coin], *instants)).get(coin, {}).get(at_ms)
+        return (await self.reader.at([coin], at_ms, is_distant=is_distant)).get(coin)
 
 
 @pytest.fixture
@@ -150,6 +149,15 @@ async def test_a_gap_is_unknown_for_short_spans_and_bridged_for_a_day_for_long_o
     assert coin.change_7d == round((100 / 70 - 1) * 100, 4)
     assert coin.changes_from == {"7d": now_ms - 7 * DAY_MS}
     assert shop.coins.view()["NEW"].changes_from == {}
+
+
+async def test_a_price_that_is_too_old_is_as_if_there_were_none(shop: Shop) -> None:
+    midnight_ms = shop.clock.now_ms() // DAY_MS * DAY_MS
+    await shop.close("BTC", "1d", {midnight_ms: 70.0})
+    for later_ms, is_distant in ((HOUR_MS + 1, False), (DAY_MS + 1, True)):
+        assert await shop.at(midnight_ms + later_ms, is_distant=is_distant) is None
+        assert await shop.at(midnight_ms + later_ms - 1, is_distant=is_distant) == PastPrice(70.0, midnight_ms)
+    assert await shop.reader.read(["BTC"], [midnight_ms + 2 * HOUR_MS], []) == {}
 
 
 async def test_changes_are_those_of_the_minute_and_of_a_coin_that_was_listed_yesterday(shop: Shop) -> None:

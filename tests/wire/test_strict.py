@@ -89,7 +89,7 @@ def test_brackets_without_end_are_refused_without_being_parsed() -> None:
         (b"{'a':1}", "is not valid JSON: a name in double quotes is expected, at line 1, column 2"),
         (b'{"a" 1}', "is not valid JSON: a colon is expected, at line 1, column 6"),
         (b'"a\nb"', "is not valid JSON: a control character must be escaped, at line 1, column 3"),
-        (b'"\\x"', "is not valid JSON: an escape is none of JSON, at line 1, column 2"),
+        (b'"\\x"', "is not valid JSON: JSON has no such escape, at line 1, column 2"),
         (b"{} {}", "is not valid JSON: its end is expected, at line 1, column 4"),
     ],
 )
