@@ -98,7 +98,7 @@ eval: $(VENV)/dev ## measure headline sentiment (beside VADER), transcript tags,
 	@$(BIN)/python -m tests.verdict.evaluate
 
 commands: $(VENV)/dev ## regenerate the client commands, the tables of ARCHITECTURE.md and docs/routes.md
-	@$(BIN)/python -c 'from service.clients.cli import generate; generate.write()'
+	@$(BIN)/python -c 'from service.cli import generate; generate.write()'
 	@$(BIN)/python -m tests.architecture
 	@$(BIN)/python -m tests.routes_page
 

@@ -6,10 +6,10 @@ import os
 import sys
 
 try:
-    from service.clients.cli import commands
-    from service.clients.cli import main as cli
-    from service.clients.cli.errors import INTERRUPTED
-    from service.operator import commands as operator_commands
+    from service.admin import commands as operator_commands
+    from service.cli import commands
+    from service.cli import main as cli
+    from service.client.errors import INTERRUPTED
 except KeyboardInterrupt:  # Ctrl-C during start-up prints no traceback
     raise SystemExit(130) from None
 
@@ -44,7 +44,7 @@ def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
         environment: Where settings are read from.
 
     Returns:
-        Its exit code, as `service.clients.cli` lists them.
+        Its exit code, as `service.cli` lists them.
     """
     return cli.run(typed, environment, SECTIONS)
 
@@ -53,7 +53,7 @@ def _show_what_can_be_shown(stream: TextIOWrapper) -> None:
     """Show a letter that the stream's encoding lacks by another, or by its code: no output is worth a traceback."""
     errors = "backslashreplace"
     if stream.isatty() and "utf" not in stream.encoding.lower():
-        from service.clients.cli.ascii_fallback import ERRORS as errors  # noqa: N811, PLC0415 - few terminals need it
+        from service.cli.ascii_fallback import ERRORS as errors  # noqa: N811, PLC0415 - few terminals need it
     stream.reconfigure(errors=errors)
 
 

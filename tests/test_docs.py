@@ -24,17 +24,17 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from service.__main__ import SECTIONS, run
 from service.access.quota import STARTER
-from service.clients.cli import errors
-from service.clients.cli.errors import UsageError
-from service.clients.mcp import http_guard as tool_guard
-from service.clients.mcp import serving as tool_serving
-from service.clients.mcp import tool_results
-from service.clients.mcp.tools import TOOLS
-from service.clients.sdk.answer import RefusedError
-from service.operator.options import describe
+from service.admin.options import describe
+from service.client import errors
+from service.client.answer import RefusedError
+from service.client.errors import UsageError
+from service.mcp import http_guard as tool_guard
+from service.mcp import serving as tool_serving
+from service.mcp import tool_results
+from service.mcp.tools import TOOLS
 from service.settings import Settings, SettingsError
-from tests.clients.cli.commanding import parsed
-from tests.clients.cli.commanding import typed as run_line
+from tests.cli.commanding import parsed
+from tests.cli.commanding import typed as run_line
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, environment, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
@@ -214,7 +214,7 @@ class Person:
         pipe = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
         with (
             mock.patch.multiple(sys, stdin=Terminal(typed), stdout=out if end == len(words) else pipe, stderr=err),
-            mock.patch("service.clients.signin.wallet.getpass", return_value=typed.rstrip()),
+            mock.patch("service.client.signin.wallet.getpass", return_value=typed.rstrip()),
         ):
             code = run(words[:end], self.environment)
         pipe.seek(0)

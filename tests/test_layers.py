@@ -43,19 +43,22 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"lookup"}),
     frozenset({"ask"}),
     frozenset({"routes"}),
-    frozenset({"http", "pages", "clients"}),
+    frozenset({"http", "pages", "client"}),
+    frozenset({"cli"}),
+    frozenset({"mcp"}),
     frozenset({"wiring"}),
-    frozenset({"operator"}),
+    frozenset({"admin"}),
     frozenset({"__main__"}),
 )
 RANK_OF = {package: rank for rank, packages in enumerate(RANKS) for package in packages}
 
-CLIENT_MAY_IMPORT = frozenset({"wire", "ethereum"}) | RANKS[0]
+CLIENTS = frozenset({"client", "cli", "mcp"})
+CLIENT_MAY_IMPORT = frozenset({"cli", "client", "wire", "ethereum"}) | RANKS[0]
 
 OWNERS: dict[str, frozenset[str]] = {
     "starlette": frozenset({"http", "wiring"}),
-    "uvicorn": frozenset({"http", "wiring", "clients"}),
-    "uvloop": frozenset({"wiring", "operator"}),
+    "uvicorn": frozenset({"http", "wiring", "mcp"}),
+    "uvloop": frozenset({"wiring", "admin"}),
     "httptools": frozenset({"http"}),
     "aiosqlite": frozenset({"storage"}),
     "sqlite3": frozenset({"storage"}),
@@ -74,9 +77,9 @@ OWNERS: dict[str, frozenset[str]] = {
     "defusedxml": frozenset({"upstream"}),
     "vaderSentiment": frozenset({"sentiment"}),
     "jinja2": frozenset({"ask", "pages"}),
-    "click": frozenset({"clients"}),
-    "keyring": frozenset({"clients"}),
-    "mcp": frozenset({"clients"}),
+    "click": frozenset({"cli"}),
+    "keyring": frozenset({"client"}),
+    "mcp": frozenset({"mcp"}),
     "rapidfuzz": frozenset({"ask", "lookup"}),
     "rfc8785": frozenset({"wire"}),
 }
@@ -159,9 +162,9 @@ def test_imports_go_only_downward() -> None:
                 continue
             below = RANK_OF[target[1]] < RANK_OF[package] or RANK_OF[package] == 0 == RANK_OF[target[1]]
             assert below, f"{relative(path)}:{line}: {package} must not import {target[1]}"
-            if package == "clients":
+            if package in CLIENTS:
                 assert target[1] in CLIENT_MAY_IMPORT, (
-                    f"{relative(path)}:{line}: clients may import only wire, ethereum and rank 0"
+                    f"{relative(path)}:{line}: {package} may import only client, wire, ethereum and rank 0"
                 )
 
 

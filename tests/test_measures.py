@@ -36,15 +36,15 @@ def test_tightening_lowers_a_limit_and_drops_what_is_gone(traces: dict[str, Trac
     (small, *_) = sorted(measures.small_files())
     now = {
         "small_files": {"A reason.": [small, "gone.py"]},
-        "large_packages": {"clients": {"files": 10_000, "reason": "Another."}},
+        "large_packages": {"cli": {"files": 10_000, "reason": "Another."}},
         "duplicate_classes": {"Gone": 5},
         "banned_words": {"gone": 5},
         "traced": {name: {"files": 10_000, "calls": 10_000, "changes": 1} for name in traces},
     }
     then = tomllib.loads(measures.tightened(now, traces))
-    files = measures.files_by_package()["clients"]
+    files = measures.files_by_package()["cli"]
     assert then["small_files"] == {"A reason.": [small]}
-    assert then["large_packages"] == {"clients": {"files": files, "reason": "Another."}}
+    assert then["large_packages"] == {"cli": {"files": files, "reason": "Another."}}
     assert then["duplicate_classes"] == then["banned_words"] == {}
     assert then["traced"]["counted"]["changes"] == 1
     assert then["traced"]["counted"]["files"] < 10_000

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from service.operator.options import describe
+from service.admin.options import describe
 from service.settings import Settings, SettingsError, takes, variable
 
 

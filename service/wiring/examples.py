@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service.clients.cli.commands import SECTIONS
+from service.cli.commands import SECTIONS
 
 _OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
     "auth.login": ("verdict login",),

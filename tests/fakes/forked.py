@@ -17,7 +17,7 @@ from tests.fakes.handful import handful
 from tests.fakes.serving import PATIENCE_S, environment
 
 _FORK = multiprocessing.get_context("forkserver")
-_PRELOADED = ("service.operator.serve", "service.wiring.process", "service.payments.facilitators.remote")
+_PRELOADED = ("service.admin.serve", "service.wiring.process", "service.payments.facilitators.remote")
 _FORK.set_forkserver_preload(["pytest", *_PRELOADED, "service.payments.facilitators.chain_reader"])
 
 

@@ -22,9 +22,9 @@ from service.storage.engine import Parameters
 from service.storage.writer import Answer, Work, Writer, _answer
 
 _THREADED: Final = (
-    "service.clients",
+    "service.client",
     "service.http",
-    "service.operator",
+    "service.admin",
     "service.storage.postgres",
     "service.wiring",
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.clients.cli import formatting
+from service.cli import formatting
 from service.pages.wording import FILTERS
 
 VALUES = (117_700.0, 187.27, 3_895.3, 0.002197, 2 / 3, 812_400.0, 2.341175e12, 999_996.0, 0.0, -0.5, -101.0685)

@@ -19,12 +19,12 @@ from starlette.types import ASGIApp
 
 from service.__main__ import SECTIONS
 from service.__main__ import run as run_command
-from service.clients.mcp.calls import ToolCaller
-from service.clients.mcp.gateway import Gateway
-from service.clients.mcp.server import make_server
-from service.clients.mcp.tool_results import DEFAULT_BYTES
 from service.clock import SystemClock
 from service.http.fast_path import FastPath
+from service.mcp.calls import ToolCaller
+from service.mcp.gateway import Gateway
+from service.mcp.server import make_server
+from service.mcp.tool_results import DEFAULT_BYTES
 from service.settings import UPSTREAMS, Settings
 from service.storage import opening
 from service.upstream.replay import recording

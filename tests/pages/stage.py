@@ -30,7 +30,7 @@ from service.wire.envelope import Answer, encode
 from service.wire.market import MarketHealth, PageMeta, TrendCounts, TrendShares
 from tests.fakes.clock import FakeClock
 
-ANSWERS = Path(__file__).resolve().parent.parent / "clients" / "answers"
+ANSWERS = Path(__file__).resolve().parent.parent / "client" / "answers"
 NOW_MS = parse_iso("2025-07-25T23:59:59.999Z")
 TODAY = NOW_MS // DAY_MS
 OPENAPI = document("https://verdict.example")

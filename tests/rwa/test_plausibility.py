@@ -2,10 +2,10 @@
 
 import pytest
 
+from service.admin.doctor_checks import DOCUMENTS, check_quarantine
 from service.clock import DAY_MS
 from service.errors import ServiceError
 from service.market.plausibility.rules import OLDEST_MS, SECOND_AGE_MS
-from service.operator.doctor_checks import DOCUMENTS, check_quarantine
 from service.rwa.documents import QUARANTINE
 from service.upstream.failures import UpstreamError
 from service.wire.rwa import RwaAsset

@@ -16,7 +16,7 @@ import pytest
 from service.clock import SystemClock
 from service.notify.messages import AlertMessage, sign
 from service.wire.offers import OFFERS
-from tests.clients.cli.commanding import typed
+from tests.cli.commanding import typed
 from tests.fakes.serving import serving, wait_until
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "alerts.md").read_text()

@@ -9,7 +9,7 @@ import pytest
 from Crypto.PublicKey import ECC
 
 from service.settings import UPSTREAMS, Settings, SettingsError
-from tests.clients.signin.keys import PASSWORD, write_keystore
+from tests.client.signin.keys import PASSWORD, write_keystore
 from tests.payments.signing import PAYEE
 from tests.service.canaries import find_none, parrot, search
 

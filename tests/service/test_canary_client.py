@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.__main__ import run
-from tests.clients.signin.keys import KEY, PASSWORD, write_keystore
+from tests.client.signin.keys import KEY, PASSWORD, write_keystore
 from tests.fakes.serving import serving
 from tests.payments.signing import PAYEE
 from tests.service.canaries import FailingParrot, Said, find_none, parrot

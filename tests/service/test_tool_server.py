@@ -7,13 +7,13 @@ from contextlib import closing
 import pytest
 from mcp import Client
 
-from service.clients.mcp.calls import ToolCaller
-from service.clients.mcp.gateway import Gateway
-from service.clients.mcp.server import make_server
-from service.clients.mcp.tool_results import DEFAULT_BYTES
-from tests.clients.mcp.calls import CALLS
-from tests.clients.mcp.conftest import PATIENCE_S
-from tests.clients.mcp.test_serving import HANDSHAKE, dial, listening, send
+from service.mcp.calls import ToolCaller
+from service.mcp.gateway import Gateway
+from service.mcp.server import make_server
+from service.mcp.tool_results import DEFAULT_BYTES
+from tests.mcp.calls import CALLS
+from tests.mcp.conftest import PATIENCE_S
+from tests.mcp.test_serving import HANDSHAKE, dial, listening, send
 from tests.service.asking import Whole
 
 pytestmark = pytest.mark.process

@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from service.admin.verify import verify
 from service.market.symbols import canonical
-from service.operator.verify import verify
 from service.storage.engine import connect
 from service.verdict.audit import audit_ledger
 from tests.fakes.handful import COINS

@@ -10,10 +10,10 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from service.clients.sdk.connection import ApiConnection
+from service.client.connection import ApiConnection
 from service.upstream.session import open_session
 from service.upstream.websocket import open_socket
-from tests.clients.sdk.peer import peer, says
+from tests.client.sdk.peer import peer, says
 from tests.fakes.clock import FakeClock
 from tests.fakes.proxy import proxy
 from tests.upstream.conftest import OK, Ok

@@ -6,7 +6,7 @@ import pytest
 
 from service.wire.offers import OFFERS
 from service.wiring.examples import lines
-from tests.clients.cli.commanding import parsed
+from tests.cli.commanding import parsed
 
 LINES = [(offer, line) for offer, typed in lines().items() for line in typed]
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
-from service.clients.paying.terms import UnpaidError, read_terms
+from service.client.paying.terms import UnpaidError, read_terms
 from service.errors import ServiceError
 from service.payments.checks import check_payment, normalised_payment
 from service.payments.decode import PaymentHeader, decode_payment

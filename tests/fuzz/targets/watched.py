@@ -8,7 +8,7 @@ WATCHED: Final[Mapping[str, tuple[str, ...]]] = {
     "chains": ("service.payments", "service.wallets", "service.upstream.json_rpc", "service.wire.strict"),
     "feeds": ("service.sentiment", "service.transcripts", "service.upstream", "html", "email"),
     "heads": ("service.http", "service.access.authenticator"),
-    "payments": ("service.payments", "service.ethereum", "service.wire", "service.clients.paying"),
+    "payments": ("service.payments", "service.ethereum", "service.wire", "service.client.paying"),
     "questions": ("service.ask",),
     "requests": ("service.http", "service.wire"),
     "transcripts": ("service.transcripts",),

@@ -1,0 +1,209 @@
+"""`verdict serve`: one process, or a parent with workers."""
+
+import asyncio
+import os
+import shlex
+import signal
+import socket
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import uvloop
+
+from service import logs
+from service.admin.drop_privileges import give_up, warn_root
+from service.admin.folder import Folder, refusing, run_in_folder
+from service.admin.listener import check_tls, listen, url_of
+from service.admin.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
+from service.cli.command import load
+from service.cli.terminal import screen_of
+from service.client.errors import DONE, FAILED, MISUSED, RefusalError
+from service.clock import Clock, SystemClock
+from service.interpreter import command_of, watch_parent
+from service.queued_output import queue_output
+from service.settings import Settings
+from service.storage.full_disk import full_disk_named, start_refusal
+from service.wiring.clocks import choose_clock
+from service.wiring.preload import Preload, preloading
+
+if TYPE_CHECKING:
+    from service.wiring.process import Process
+
+FIRST_KEY: Final = "make run"
+_LAST_CALL_S: Final = 9.9
+"""Seconds from a signal until the kernel ends a parent of workers that has not ended."""
+
+_PORT_PATIENCE_S: Final = 5
+"""Longest wait for a port: workers whose parent was killed give it up within a second or two."""
+
+
+def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Serve until stopped."""
+    if arguments.worker is not None:
+        return _work(arguments.worker, arguments.listener, environment)
+    if arguments.first_key and arguments.workers > 1:
+        raise RefusalError("--first-key goes with one process; leave --workers away", MISUSED)
+    with refusing():
+        settings = Settings.from_environ(environment)
+        _configure_logs(settings, environment)
+        listener = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
+        metrics = _listen_for_metrics(settings, 0)
+        # Before files are looked at: what root could read and this process can not is refused here.
+        _give_up(settings, environment)
+        check_tls(settings)
+        _make_folder(settings.data_dir)
+    if arguments.workers > 1:
+        if metrics is not None:
+            metrics.close()  # It could be bound; the workers bind theirs.
+        return _supervise(listener, arguments.workers)
+    with refusing(), preloading(settings, clock := choose_clock(settings)) as preload:
+        callbacks = _welcome(settings, listener, environment) if arguments.first_key else {}
+        _serve(settings, clock, listener, metrics, callbacks, preload)
+    return DONE
+
+
+def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
+    """Run as a worker. If it refuses to start, all would, so it tells the parent to give up."""
+    watch_parent(_stop_orphan)
+    try:
+        with refusing():
+            settings = Settings.from_environ(environment)
+            _configure_logs(settings, environment)
+            listener = socket.socket(fileno=descriptor)
+            listener.set_inheritable(False)  # a process started from here would keep the port taken
+            metrics = _listen_for_metrics(settings, number)
+            _give_up(settings, environment)
+            _serve(settings, choose_clock(settings), listener, metrics, {"listening": _tell_parent})
+    except RefusalError as refusal:
+        raise RefusalError(str(refusal), STAND_DOWN) from refusal
+    return DONE
+
+
+def _stop_orphan() -> None:
+    """Stop as on SIGTERM, which ends a process at once before its event loop runs; a blocked loop ends by its alarm."""
+    signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _serve(
+    settings: Settings,
+    clock: Clock,
+    listener: socket.socket,
+    metrics: socket.socket | None,
+    callbacks: Mapping[str, Callable[[], None]],
+    preload: Preload | None = None,
+) -> None:
+    making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
+    bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
+    process: Process = making(bound, clock, listener, metrics, preload=preload, **callbacks)
+    with full_disk_named(settings.data_dir), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(process.run())
+
+
+def _supervise(listener: socket.socket, workers: int) -> int:
+    async def keep() -> bool:
+        supervisor = Supervisor(command_of("service", "serve"), listener, SystemClock())
+
+        def stop() -> None:
+            supervisor.stop()
+            if not signal.getitimer(signal.ITIMER_REAL)[0]:
+                signal.setitimer(signal.ITIMER_REAL, _LAST_CALL_S)
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop)
+        return await supervisor.run(workers)
+
+    return DONE if asyncio.run(keep()) else FAILED
+
+
+def _make_folder(folder: Path) -> None:
+    """Create the data folder and check that it is writable.
+
+    Raises:
+        RefusalError: Naming the setting to change.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        if full := start_refusal(folder, error):
+            raise RefusalError(full) from error
+        raise RefusalError(
+            f"cannot write to the data folder {folder} ({error.strerror}): make it writable for this user, or set "
+            "VERDICT_DATA_DIR to a folder that is"
+        ) from error
+
+
+def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None:
+    if not settings.metrics_port:
+        return None
+    port = settings.metrics_port + number
+    return listen(settings.host, port, port_setting="VERDICT_METRICS_PORT", timeout_s=_PORT_PATIENCE_S)
+
+
+def _welcome(
+    settings: Settings, listener: socket.socket, environment: Mapping[str, str]
+) -> dict[str, Callable[[], None]]:
+    """Create the first key; print it when the service listens, and another line when it is ready."""
+    key, user_id = run_in_folder(environment, _renew_first_key, make=True)
+    url = url_of(listener, tls=settings.tls_cert is not None)
+    verdict = _command()
+    data = "recorded" if settings.source == "fixtures" else "live"
+
+    def show_key() -> None:
+        _print(
+            f"\nVerdict listens on {url} and loads {data} data. Ctrl-C stops it.\n\n"
+            + (f"  Page  {url}/\n" if settings.pages == "on" else "")
+            + f"  Key   {key}\n"
+            f"  Try   curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n"
+            f"  Or    VERDICT_URL={url} VERDICT_TOKEN={key} {verdict} coin risk BTC\n\n"
+            f"The key belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
+            f"  VERDICT_DATA_DIR={settings.data_dir} {verdict} \\\n"
+            f"    grants add --user {user_id} --tier pro\n\n"
+        )
+
+    return {"listening": show_key, "ready": lambda: _print(f"Ready: {url} answers.\n")}
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _give_up(settings: Settings, environment: Mapping[str, str]) -> None:
+    """Drop privileges, then start the threads that write output: from now on a blocked reader blocks nothing."""
+    give_up()
+    queue_output("stdout", "stderr")
+    _configure_logs(settings, environment)
+    warn_root()
+
+
+def _configure_logs(settings: Settings, environment: Mapping[str, str]) -> None:
+    logs.configure(settings.log_level, settings.log_format, colour=screen_of(environment, sys.stderr).colour)
+
+
+def _command() -> str:
+    """What to type for `verdict`: the file that was started; or, where that was the package, what stands for it."""
+    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
+    if started.name != "__main__.py":
+        return shlex.quote(str(started))
+    return shlex.quote(str(launcher)) if launcher.exists() else f"{sys.executable} -m service"
+
+
+async def _renew_first_key(folder: Folder) -> tuple[str, int]:
+    """Create a key named `make run` and revoke the one of the last start, which cannot be shown again."""
+    former = [key for key in await folder.admin.list_keys() if key.name == FIRST_KEY and key.revoked_ms is None]
+    for key in former:
+        await folder.admin.revoke_key(str(key.prefix))
+    issued = await folder.admin.create_key(FIRST_KEY, user_id=former[0].user_id if former else None)
+    return issued.key, issued.user_id
+
+
+def _tell_parent() -> None:
+    _print("listening\n")

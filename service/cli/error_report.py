@@ -1,0 +1,140 @@
+"""Reports why a command failed, on stderr: text for people, the JSON envelope for programs."""
+
+import errno
+import json
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final, TypeGuard
+
+from service.cli.command import Command
+from service.cli.terminal import safe
+from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.errors import (
+    DEFECT,
+    FAILED,
+    REFUSED,
+    UNAVAILABLE,
+    UNKNOWN_CALLER,
+    UNPAID,
+    UNREACHABLE,
+    RefusalError,
+    UsageError,
+)
+
+_CODES: Final = {
+    HTTPStatus.BAD_REQUEST: FAILED,
+    HTTPStatus.UNAUTHORIZED: UNKNOWN_CALLER,
+    HTTPStatus.FORBIDDEN: UNKNOWN_CALLER,
+    HTTPStatus.PAYMENT_REQUIRED: UNPAID,
+    HTTPStatus.TOO_MANY_REQUESTS: UNPAID,
+}
+_NAMES: Final = {
+    FAILED: "BAD_REQUEST",
+    UNKNOWN_CALLER: "AUTH_REQUIRED",
+    UNPAID: "PAYMENT_REQUIRED",
+    REFUSED: "REFUSED",
+    UNAVAILABLE: "UNAVAILABLE",
+    UNREACHABLE: "UNREACHABLE",
+    DEFECT: "INTERNAL",
+}
+"""What the envelope says where none came from the service, by exit code."""
+
+_NOBODY: Final = sha256(b"").hexdigest()
+"""The `caller` of a request that was sent without a credential."""
+
+_NOT_TAKEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
+_FORMAT: Final = "format"
+"""Options that choose an output format exclude each other by this word; a command with some has one for programs."""
+
+_FORMATS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
+_MOST_CANDIDATES: Final = 10
+_DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
+
+
+def report(error: Exception, command: Command | None, typed: Sequence[str]) -> None:
+    """Write to stderr what went wrong.
+
+    Args:
+        error: What the command raised.
+        command: The command; None if the command line names none.
+        typed: The command line.
+    """
+    code = exit_code_of(error)
+    prefix = error.command if isinstance(error, UsageError) else "verdict"
+    if code == DEFECT and not isinstance(error, RefusalError):
+        from service.logs import redact  # noqa: PLC0415 - logging, where there is something to cut out
+
+        # Written like all else: what a service sent may stand in it, or a password that a library repeats.
+        lines = "".join(traceback.format_exception(error)).splitlines()
+        sys.stderr.writelines(f"{safe(redact(line))}\n" for line in lines)
+        message = _DEFECT
+    elif is_output_lost(error):
+        message = f"what was to be written is lost: {error.strerror}"
+    else:
+        message = str(error)
+    if _is_for_programs(command, typed):
+        sys.stderr.write(json.dumps(_document(error, code, message)) + "\n")
+        return
+    sys.stderr.write(f"{prefix}: {safe(message)}\n")
+    if isinstance(error, RefusedError):
+        sys.stderr.writelines(f"{safe(line)}\n" for line in _advice(error))
+
+
+def is_output_lost(error: Exception) -> TypeGuard[OSError]:
+    """Whether what was written was not taken: the disk is full, or standard output is closed."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _NOT_TAKEN
+
+
+def exit_code_of(error: Exception) -> int:
+    """The exit code for what a command raised, as `service.cli` lists them."""
+    match error:
+        case RefusalError():
+            return error.code
+        case RefusedError():
+            return _code_for(error.status)
+        case UnreachableError():
+            return UNREACHABLE
+        case UnreadableAnswerError():
+            return UNAVAILABLE
+        case _:
+            return FAILED if is_output_lost(error) else DEFECT
+
+
+def _code_for(status: int) -> int:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return UNAVAILABLE
+    return _CODES.get(HTTPStatus(status) if status in set(HTTPStatus) else HTTPStatus.NOT_FOUND, REFUSED)
+
+
+def _is_for_programs(command: Command | None, typed: Sequence[str]) -> bool:
+    arguments = command.arguments if command else ()
+    # Options that call the service instead of the local data folder (`--mine`, `--client`) also report in JSON.
+    has_format = any(a.exclusive == _FORMAT or (a.run and a.name in typed) for a in arguments)
+    return has_format and (not _FORMATS.isdisjoint(typed) or not sys.stdout.isatty())
+
+
+def _document(error: Exception, code: int, message: str) -> object:
+    if isinstance(error, RefusedError) and isinstance(error.document, dict):
+        return error.document
+    name = error.code if isinstance(error, RefusedError) else "OUTPUT_LOST" if is_output_lost(error) else _NAMES[code]
+    # What was not paid for could be: how stays beside why it was not. What is paid and not settled must not be again.
+    offered = error.__cause__.document if code == UNPAID and isinstance(error.__cause__, RefusedError) else None
+    envelope = offered if isinstance(offered, dict) else {"schemaVersion": 1}
+    return {**envelope, "error": {"code": name, "message": message}}
+
+
+def _advice(error: RefusedError) -> Iterator[str]:
+    names = error.details.get("candidates")
+    candidates = [some for some in names if isinstance(some, str)] if isinstance(names, list) else []
+    if candidates and candidates[0] not in error.message:
+        yield f"Did you mean {' or '.join(candidates[:_MOST_CANDIDATES])}?"
+    wait = error.headers.get("retry-after", "")
+    if wait.isascii() and wait.isdigit():
+        yield f"Try again in {wait} s."
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        yield "`verdict login` signs in again."
+    if error.code == "AUTH_REQUIRED" and error.asked is not None and error.asked.caller == _NOBODY:
+        yield "A key that you have is kept by `verdict login --token`, or set as VERDICT_TOKEN."

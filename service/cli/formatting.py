@@ -1,0 +1,104 @@
+"""Formats values for people: prices, money, percent, times. Unknown values are `-`.
+
+"Now" is the `meta.ts` of the answer, so ages do not depend on the local clock.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from service import formats
+from service.cli.layout import flow
+from service.cli.terminal import Cell, Display, Style, age, safe
+from service.clock import iso, parse_iso
+
+UNKNOWN: Final = "-"
+_TREND_STYLES: Final[Mapping[str, Style]] = {"UP": "good", "DOWN": "bad", "HODL": "warn"}
+
+
+def price(value: float | None) -> str:
+    """A price in USD without its sign: `117,700`, `0.002197`."""
+    return UNKNOWN if value is None else formats.price(value)
+
+
+def counted(count: int, thing: str) -> str:
+    """A number of things: `1 wallet`, `428 movements`."""
+    return formats.count(count, thing)
+
+
+def usd(value: float | None) -> str:
+    """A price: `$117,700`."""
+    return UNKNOWN if value is None else formats.usd(value)
+
+
+def money(value: float | None) -> str:
+    """A sum of USD: `$2.34 T`, `$812.4 K`, `$12.30`."""
+    return UNKNOWN if value is None else formats.money(value)
+
+
+def signed(value: float | None, decimals: int = 2, unit: str = " %") -> str:
+    """A change with its sign: `+6.64 %`; zero has none."""
+    return UNKNOWN if value is None else formats.change(value, decimals, unit)
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """A percentage that is not a change: `41.2 %`."""
+    return UNKNOWN if value is None else formats.percent(value, decimals)
+
+
+def share(value: float | None, decimals: int = 1) -> str:
+    """A fraction of one, in percent: `23.1 %`."""
+    return UNKNOWN if value is None else formats.share(value, decimals)
+
+
+def direction(value: float | None) -> Style | None:
+    """The colour of a change: by its sign, none where it is zero or unknown."""
+    return None if not value else "good" if value > 0 else "bad"
+
+
+def change(value: float | None, decimals: int = 2, unit: str = " %") -> Cell:
+    """A change, painted by its sign."""
+    return Cell(signed(value, decimals, unit), direction(value))
+
+
+def trend(state: str | None) -> Cell:
+    """A state of a trend, with a sign that needs no colour."""
+    return Cell(state and formats.trend(state), _TREND_STYLES.get(state or ""))
+
+
+def instant(text: object) -> int | None:
+    """Epoch milliseconds of an instant as the service writes it, or of a UTC day; none where it is neither."""
+    written = str(text)
+    try:
+        return parse_iso(written if "T" in written else f"{written}T00:00:00Z")
+    except ValueError:
+        return None
+
+
+def day(text: object) -> str:
+    """The UTC day of an instant: `2025-07-25`."""
+    return UNKNOWN if text is None else safe(text)[:10]
+
+
+def moment(text: object) -> str:
+    """An instant in UTC, to the minute: `2025-07-25 23:59 UTC`; as it came, where it is none."""
+    if text is None:
+        return UNKNOWN
+    at_ms = instant(text)
+    return safe(text) if at_ms is None else formats.moment(iso(at_ms))
+
+
+def elapsed_s(since: object, until: object) -> float | None:
+    """Seconds from one instant to another, none where one is not known."""
+    start, end = instant(since), instant(until)
+    return None if start is None or end is None else (end - start) / 1_000
+
+
+def span(seconds: float | None) -> str:
+    """A duration: `4 days`, `36 h`, `5 min`."""
+    return UNKNOWN if seconds is None else formats.duration(seconds)
+
+
+def footer(screen: Display, meta: Mapping[str, Any], *more: str) -> Iterator[str]:
+    """The last line: from when the data is and how old, and where it comes from."""
+    said = [*more, f"as of {moment(meta['as_of'])}", age(meta["data_age_seconds"])]
+    return flow(screen, [Cell(" · ".join(said), "dim")])

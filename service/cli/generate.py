@@ -1,0 +1,325 @@
+"""Writes `catalogue.json`: a command for every offer whose answer is asked for and shown (`make commands`).
+
+Paths, parameters, choices, defaults, prices and entries are taken from the offers. Here stands only what they do not
+say: what a command is called where the offer's id is no good name, what each action shows, how an option is explained.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from service.cli.command import CATALOGUE, Argument, Command, CommandRoute
+from service.wire.manifest import ParameterRow
+from service.wire.offer import Offer
+from service.wire.offers import OFFERS
+from service.wire.schema import components, parameter_rows
+
+BY_HAND: Final = frozenset(
+    {
+        "question", "watch", "auth.nonce", "auth.login", "auth.logout", "keys.create", "keys.list", "keys.revoke",
+        "keys.rotate", "alerts.create", "alerts.list", "alerts.delete", "alerts.deliveries", "alerts.test",
+    }
+)  # fmt: skip
+"""Offers with commands that are written by hand: they do more than show an answer."""
+
+_WORDS: Final[Mapping[str, str]] = {
+    "receipts.list": "billing receipts",
+    "receipts.get": "billing receipt",
+    "signal.quality": "signal-quality",
+}
+_DEFAULT: Final = frozenset({"billing.tier"})
+
+_ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "regime": {
+        "active": "market regime, and the positions that it holds",
+        "signals": "what the regime last said of each coin, and why",
+        "confidence": "how sure the regime is of each coin",
+        "history": "what following the regime of a coin would have brought",
+    },
+    "sentiment": {
+        "market": "sentiment of the whole market",
+        "latest": "newest sentiment of every coin and category with news, the most mentioned first",
+        "summary": "sentiment of the whole market, as one entry",
+        "narratives": "narratives, and how many are rising or fading",
+        "categories": "scores of all categories, the most mentioned first",
+        "health": "state of the news feeds",
+        "slopes": "categories by the change of their score over 24 hours",
+        "entity-slopes": "coins by the change of their score over 24 hours",
+        "coin": "sentiment of one coin",
+        "category": "sentiment of one category",
+        "narrative": "sentiment of one narrative",
+    },
+    "transcripts": {
+        "highlights": "highlights of podcasts and videos on coins, sectors and the economy",
+        "sources": "the podcasts and videos that are read",
+    },
+    "wallets": {
+        "watchlist": "wallets that are watched",
+        "movements": "what moved of one token in and out of watched wallets",
+    },
+    "walkforward": {
+        "signals": "walk-forward signals of three strategies, newest first",
+        "positions": "walk-forward positions that are still held",
+        "outcomes": "walk-forward positions that have ended, and what all of them brought",
+    },
+}
+"""Actions in the order in which they are listed; the first is what the offer does where none is named."""
+
+_NOT_OF: Final[Mapping[tuple[str, str], frozenset[str]]] = {
+    ("transcripts", "sources"): frozenset({"coin", "sector", "macro", "source", "since", "limit", "cursor"}),
+    ("wallets", "watchlist"): frozenset({"contract"}),
+    ("sentiment", "coin"): frozenset({"name"}),
+    ("sentiment", "category"): frozenset({"symbol"}),
+    ("sentiment", "narrative"): frozenset({"symbol"}),
+    **{
+        ("sentiment", action): frozenset({"name", "symbol"})
+        for action in ("market", "latest", "summary", "narratives", "categories", "health", "slopes", "entity-slopes")
+    },
+    ("coins", ""): frozenset({"fields"}),
+}
+"""Parameters that an action does not take; no schema says so. `--fields` of every command does what `fields` does."""
+
+_NEEDED: Final = {
+    ("regime", "history"): "symbol",
+    ("sentiment", "coin"): "symbol",
+    ("sentiment", "category"): "name",
+    ("sentiment", "narrative"): "name",
+    ("wallets", "movements"): "contract",
+}
+"""What an action cannot do without: a test holds it to the offers' `required_when`."""
+
+_PLACED: Final = frozenset(
+    {
+        ("regime", "history"), ("sentiment", "coin"), ("sentiment", "category"), ("sentiment", "narrative"),
+        ("coin.lookup", ""), ("resolve", ""),
+    }
+)  # fmt: skip
+"""Where what is required is given by its place."""
+
+_SAID: Final[Mapping[str, str]] = {
+    "chain": "the chain, such as ethereum or solana",
+    "address": "only this wallet, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    "asset": "the coin, such as BTC",
+    "as_of": "judge by what was known then, such as 2026-01-31T00:00:00Z",
+    "baselines": "also the prices 4 h, 24 h and 7 d ago",
+    "q": "what to look for",
+    "category": "only coins of this category, such as 'Layer 1 (L1)'",
+    "coin": "only on this coin, such as BTC",
+    "contract": "the token's contract: 0x and 40 hexadecimal digits",
+    "context": "also what the figures mean: velocity, leadership, divergences",
+    "count": "how many hours or days back",
+    "cursor": "go on where a page ended: its next_cursor",
+    "dex": "only assets of this venue's dex",
+    "horizons": "how long ago, any of 4h,24h,7d",
+    "limit": "most entries in a page",
+    "min_volume": "only coins with at least this 24-hour volume",
+    "macro": "only on this topic of the economy",
+    "order": "ascending or descending",
+    "sector": "only on this category, such as 'Layer 1 (L1)'",
+    "signal_type": "whose record is shown",
+    "since": "only from then on, such as 2026-01-31T00:00:00Z",
+    "sort": "field that coins are ordered by",
+    "source": "only of this source, as `verdict transcripts sources` lists it",
+    "symbol": "only this coin, such as BTC",
+    "symbols": "only these coins, such as BTC,ETH,SOL",
+    "top": "most assets, the most traded first",
+    "trend": "only coins with this daily trend",
+    "type": "only assets of this type",
+    "unit": "hours or days",
+    "verdict": "only coins with this verdict",
+}
+_METAVARS: Final[Mapping[str, str]] = {
+    "count": "N",
+    "limit": "N",
+    "top": "N",
+    "as_of": "INSTANT",
+    "since": "INSTANT",
+    "min_volume": "USD",
+    "symbols": "A,B",
+    "horizons": "A,B",
+}
+
+_TOP: Final = ("limit",)
+_SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, tuple[tuple[str, str], ...], str, Sequence[str]]]]] = {
+    "coins": (
+        ("top gainers", "coins that rose most in 24 h", (("sort", "change_24h"), ("limit", "10")), "", _TOP),
+        (
+            "top losers",
+            "coins that fell most in 24 h",
+            (("sort", "change_24h"), ("order", "asc"), ("limit", "10")),
+            "",
+            _TOP,
+        ),
+        ("top funding", "coins with the highest funding rate", (("sort", "funding_apr"), ("limit", "10")), "", _TOP),
+        ("top verdicts", "coins with the highest verdict score", (("sort", "score"), ("limit", "10")), "", _TOP),
+    ),
+    "signal.quality": (
+        (
+            "scorecard",
+            "how past verdicts turned out: the live record, and the one recomputed for past days",
+            (("asset", "BTC"), ("signal_type", "verdict")),  # the record of all coins is the same for every asset
+            "scorecard",
+            (),
+        ),
+    ),
+}
+"""Further commands of an offer: words, summary, parameters they set, view, parameters they take."""
+
+_EXAMPLES: Final[Mapping[str, str]] = {
+    "coins": "--sort change_24h --limit 10",
+    "coin historical": "--count 7 --unit d",
+    "transcripts highlights": "--coin BTC",
+    "walkforward outcomes": "--symbol ETH",
+    "signal-quality": "--asset BTC --signal-type trend-following",
+    "rwa assets": "--type metal",
+    "market health": "--context",
+    "coin by-contract": "--chain ethereum",
+    "market prices": "--symbols BTC,ETH,SOL",
+    "market baselines": "--symbols BTC,ETH,SOL",
+    "wallets movements": "--contract 0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
+}
+"""What an example shows beyond what is given by its place."""
+
+_VIEWS: Final[Mapping[str, str]] = {
+    "rwa.asset": "rwa_symbol",
+    "market.baselines": "market_prices",
+    "coin.by-id": "coin_lookup",
+    "coin.by-name": "coin_lookup",
+    "coin.by-contract": "coin_lookup",
+}
+"""Offers whose answers are shown as those of others."""
+
+_PLACED_EXAMPLES: Final[Mapping[str, str]] = {"sentiment narrative": "Perpetuals"}
+"""What is given by its place in an example, where the parameter's own example is not one of this command."""
+
+_ENTRIES: Final[Mapping[str, str]] = {"manifest": "routes", "signal": ""}
+"""Where the only list of structs is not what the answer is about, or there are several."""
+
+
+def commands() -> Iterator[Command]:
+    """A command for every offer that is not `BY_HAND`, one for each of its actions where it has some."""
+    for offer in OFFERS:
+        if offer.id in BY_HAND:
+            continue
+        words = _WORDS.get(offer.id, offer.id.replace(".", " "))
+        if offer.id not in _ACTIONS:
+            summary = f"{offer.summary[0].lower()}{offer.summary[1:]}"
+            yield _command(offer, words, summary, offer.result, default=offer.id in _DEFAULT)
+            yield from _short_forms(offer)
+            continue
+        results = (offer.result, *offer.results)
+        for place, (action, summary) in enumerate(_ACTIONS[offer.id].items()):
+            yield _command(offer, f"{words} {action}", summary, results[place], action=action, default=not place)
+
+
+def _short_forms(offer: Offer) -> Iterator[Command]:
+    for words, summary, fixed, view, taken in _SHORT_FORMS.get(offer.id, ()):
+        own = [_argument(row, needed=False, placed=False) for row in parameter_rows(offer) if row.name in taken]
+        yield Command(
+            words,
+            summary,
+            "",
+            tuple(
+                one._replace(summary=f"{one.summary.rpartition(' (')[0]} ({dict(fixed)[one.parameter]})") for one in own
+            ),
+            example=f"verdict {words}",
+            offer=offer.id,
+            route=CommandRoute(
+                offer.path, offer.price_usdc, entries=_entries(offer.result) if view == "" else "", view=view
+            ),
+            fixed=fixed,
+        )
+
+
+def _command(offer: Offer, words: str, summary: str, result: type, *, default: bool, action: str = "") -> Command:
+    of_offer = [
+        _argument(
+            row,
+            needed=row.required or _NEEDED.get((offer.id, action)) == row.name,
+            placed=(offer.id, action) in _PLACED,
+        )
+        for row in parameter_rows(offer)
+        if row.name != "action" and row.name not in _NOT_OF.get((offer.id, action), ())
+    ]
+    return Command(
+        words,
+        summary,
+        "",
+        tuple(of_offer),
+        example=" ".join(("verdict", words, *_example(words, of_offer, offer))),
+        offer=offer.id,
+        route=CommandRoute(
+            offer.path,
+            offer.price_usdc if offer.payable else "",
+            entries=_ENTRIES[offer.id] if offer.id in _ENTRIES else _entries(result),
+            public=offer.gate == "public",
+            envelope=offer.envelope,
+            view=_VIEWS.get(offer.id, ""),
+        ),
+        fixed=(("action", action),) if action else (),
+        default=default,
+    )
+
+
+def _argument(row: ParameterRow, *, needed: bool, placed: bool) -> Argument:
+    schema = _present(row.schema)
+    by_place = row.location == "path" or (needed and placed)
+    said = _lower(schema["description"].partition(";")[0]) if by_place else _SAID[row.name]
+    return Argument(
+        row.name if by_place else f"--{row.name.replace('_', '-')}",
+        said + _range(schema, row.schema.get("default")),
+        kind="flag" if schema.get("enum") == [0, 1] else "number" if schema.get("type") == "integer" else "text",
+        choices=tuple(choice for choice in schema.get("enum", ()) if isinstance(choice, str)),
+        metavar=_METAVARS.get(row.name, ""),
+        required=needed and not by_place,
+        parameter=row.name,
+    )
+
+
+def _present(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a parameter may be where it is given."""
+    return next((kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}), schema)
+
+
+def _range(schema: Mapping[str, Any], default: object) -> str:
+    ends = f", {schema['minimum']} to {schema['maximum']}" if "maximum" in schema else ""
+    return ends + (f" ({default})" if default else "")
+
+
+def _lower(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
+
+
+def _example(words: str, of_offer: Sequence[Argument], offer: Offer) -> Iterator[str]:
+    examples = {row.name: _present(row.schema).get("examples", [""])[0] for row in parameter_rows(offer)}
+    for argument in of_offer:
+        if not argument.named:
+            yield _PLACED_EXAMPLES.get(words) or shlex.quote(examples[argument.parameter])
+    if words in _EXAMPLES:
+        yield _EXAMPLES[words]
+
+
+def _entries(result: type) -> str:
+    """Name of the only list of structs in an answer; empty where it has none, or several."""
+    (_, named) = components([result])
+    lists = [
+        name
+        for name, schema in named[result.__name__]["properties"].items()
+        if schema.get("type") == "array" and "$ref" in schema["items"]
+    ]
+    return lists[0] if len(lists) == 1 else ""
+
+
+def write(path: str = CATALOGUE) -> None:
+    """Write the commands as JSON, one a line, without the fields that have their default."""
+    Path(path).write_text("[\n" + ",\n".join(json.dumps(_document(row)) for row in commands()) + "\n]\n")
+
+
+def _document(row: NamedTuple) -> dict[str, Any]:
+    fields = {name: value for name, value in row._asdict().items() if value != row._field_defaults.get(name)}
+    if isinstance(row, Command):
+        assert row.route is not None  # noqa: S101 - each has one, made above
+        fields |= {"route": _document(row.route), "arguments": [_document(own) for own in row.arguments]}
+    return fields

@@ -1,0 +1,190 @@
+"""`verdict login` and `verdict logout`."""
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+from service.cli.command import Arguments
+from service.cli.output_format import put_document, put_lines
+from service.cli.spinner import Spinner
+from service.cli.terminal import is_terminal, tell
+from service.client.answer import RefusedError, UnreachableError
+from service.client.connection import ApiConnection, is_token
+from service.client.errors import DONE, UNAVAILABLE, UNKNOWN_CALLER, UNREACHABLE, RefusalError
+from service.client.profile import credentials
+from service.client.profile.connection import open_client, url_of
+from service.client.profile.credentials import StoredCredential
+from service.client.signin import browser_login
+from service.client.signin.browser_login import BrowserSession, Callback, open_browser, read_session
+from service.client.signin.sign_in import credential_of, sign_in, sign_out
+from service.client.signin.wallet import KEY, open_wallet, read_secret
+
+PAGE: Final = "/auth/cli"
+PATIENCE_S: Final = 600.0
+"""Longest wait for the browser: somebody may have to find the wallet's password first."""
+
+_NOT_FOUND: Final = 404
+
+
+SignedIn = tuple[StoredCredential, str | None]
+"""A credential, and what the service tells its user, if anything."""
+
+
+class _Login(NamedTuple):
+    """What a login is begun with."""
+
+    client: ApiConnection
+    arguments: Arguments
+    environment: Mapping[str, str]
+
+
+def login(arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """Sign in, and keep the credential for the service's address."""
+    login = _Login(open_client(arguments, environment, token=False), arguments, environment)
+    credential, notice = _way(arguments, environment)(login)
+    kept = credentials.keep(environment, login.client.url, credential)
+    browser_login.end_login(environment)
+    _tell(login, credential, kept)
+    if notice:
+        tell(f"verdict: {notice}")
+    return DONE
+
+
+def _way(arguments: Arguments, environment: Mapping[str, str]) -> Callable[[_Login], SignedIn]:
+    if arguments.token:
+        return _by_token
+    if arguments.paste:
+        return _by_paste
+    if arguments.keystore or environment.get(KEY):
+        return _by_wallet
+    return _by_browser
+
+
+def _by_token(login: _Login) -> SignedIn:
+    token = read_secret("API key", login.environment)
+    if not is_token(token):
+        raise RefusalError("that is no API key: it holds a space or a letter that none has", UNKNOWN_CALLER)
+    return credential_of(login.client, token), None
+
+
+def _by_wallet(login: _Login) -> SignedIn:
+    wallet = open_wallet(login.environment, login.arguments.keystore)
+    with Spinner(sys.stderr, login.environment, "signing in"):
+        return sign_in(login.client, wallet)
+
+
+def _by_paste(login: _Login) -> SignedIn:
+    state = browser_login.find_login(login.environment, login.client.url) or browser_login.begin_login(
+        login.environment, login.client.url
+    )
+    page = _page(login.client, state=state)
+    tell("Sign in on this page, unless you have, and copy what it shows:")
+    tell(f"  {page}")
+    pasted = read_secret("What the page shows", login.environment).strip()
+    try:
+        # A browser that could not reach this machine has it in its address bar.
+        returned = read_session(pasted.partition("?")[2] or pasted, state)
+    except ValueError as error:
+        raise RefusalError(str(error)) from None
+    return _confirmed(login, returned)
+
+
+def _by_browser(login: _Login) -> SignedIn:
+    state = browser_login.begin_login(login.environment, login.client.url)
+    with Callback(state, f"{login.client.url}{PAGE}/done").open() as callback:
+        page = _page(login.client, state=state, port=callback.port)
+        _send_to(page, login)
+        with Spinner(sys.stderr, login.environment, "waiting for the browser; Ctrl-C ends it", delay_s=0):
+            returned = callback.wait(PATIENCE_S)
+    if returned is None:
+        raise RefusalError(
+            "the browser did not return in ten minutes; if the page says that you are signed in, finish with "
+            "`verdict login --paste`",
+            UNREACHABLE,
+        )
+    return _confirmed(login, returned)
+
+
+def _page(client: ApiConnection, **parameters: object) -> str:
+    try:
+        client.ask("GET", PAGE, parameters, headers={"Accept": "text/html"})
+    except RefusedError as error:
+        if error.status != _NOT_FOUND:
+            raise
+        raise RefusalError(
+            f"{client.url} has no page to sign in on; sign in with `verdict login --keystore FILE`"
+        ) from None
+    return f"{client.url}{PAGE}?{urlencode(parameters)}"
+
+
+def _send_to(page: str, login: _Login) -> None:
+    wanted = not login.arguments.no_browser and is_terminal(sys.stderr)
+    opened = wanted and open_browser(page, login.environment)
+    tell(f"{'Your browser opens' if opened else 'Open'} this page to sign in:")
+    tell(f"  {page}")
+
+
+def _confirmed(login: _Login, returned: BrowserSession) -> SignedIn:
+    credential = credential_of(login.client, returned.token, returned.expires_at)
+    if (credential.wallet or "").lower() != returned.wallet.lower():
+        raise RefusalError("the session that came back is not the wallet's that it names; begin again", UNKNOWN_CALLER)
+    return credential, returned.notice
+
+
+def _tell(login: _Login, credential: StoredCredential, kept: str) -> None:
+    url = login.client.url
+    if login.arguments.json or not is_terminal(sys.stdout):
+        document = {
+            "url": url,
+            "kind": credential.kind,
+            "walletAddress": credential.wallet,
+            "expiresAt": credential.expires_at,
+            "keptIn": kept,
+        }
+        put_document(document)
+    else:
+        who = f" as {credential.wallet}" if credential.wallet else ""
+        end = f" until {credential.expires_at[:10]}" if credential.expires_at else ""
+        what = "Signed in to" if credential.kind == "session" else "The key works at"
+        put_lines([f"{what} {url}{who}{end}. It is kept in {kept}."])
+    if login.environment.get("VERDICT_TOKEN"):
+        tell("verdict: VERDICT_TOKEN is set, and goes before what is kept; unset it to use this login")
+
+
+_ENDED: Final = frozenset({401, 403})
+
+
+def logout(arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """Forget what is kept for the service's address; a session is ended there, too."""
+    url = url_of(arguments, environment)
+    kept = credentials.find(environment, url)
+    # Forgotten whatever happens: who logs out means that nobody at this machine can go on.
+    credentials.forget(environment, url)
+    put_lines([_end(url, kept)])
+    if environment.get("VERDICT_TOKEN"):
+        tell("verdict: VERDICT_TOKEN is still set, and is used until you unset it")
+    return DONE
+
+
+def _end(url: str, kept: StoredCredential | None) -> str:
+    if kept is None:
+        return f"Nobody was signed in to {url}."
+    if kept.kind == "api_key":
+        return f"The key for {url} is forgotten here. It still works: `verdict keys revoke` ends it."
+    client = ApiConnection(url, kept.token)
+    try:
+        sign_out(client)
+    except RefusedError as error:
+        if error.status not in _ENDED:
+            raise _left(kept, error.message, UNAVAILABLE) from None
+    except UnreachableError as error:
+        raise _left(kept, str(error), UNREACHABLE) from None
+    finally:
+        client.close()
+    return f"Signed out of {url}."
+
+
+def _left(kept: StoredCredential, reason: str, code: int) -> RefusalError:
+    until = f"until {kept.expires_at}" if kept.expires_at else "until it ends by itself"
+    return RefusalError(f"the session is forgotten here, but the service still takes it {until}: {reason}", code)

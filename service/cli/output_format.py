@@ -1,0 +1,227 @@
+"""Writes an answer in the requested format: text, JSON, one JSON object per line, or CSV.
+
+Machine formats are UTF-8 whatever the terminal's encoding (RFC 8259, section 8.1). On a terminal JSON is indented and
+control characters are escaped.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from service.cli.layout import facts
+from service.cli.show.plain import rows, word
+from service.cli.terminal import Cell, screen_of
+from service.client.errors import DONE, MISUSED, suggestion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from service.cli.command import Arguments
+    from service.cli.terminal import Display
+    from service.client.answer import RawAnswer
+
+    OutputFormat = Literal["human", "json", "ndjson", "csv"]
+    Lines = Callable[[Any, Mapping[str, Any]], Iterable[str]]
+
+
+def stdout_screen(environment: Mapping[str, str]) -> Display:
+    """Width and colour of standard output."""
+    return screen_of(environment, sys.stdout)
+
+
+def put_lines(lines: Iterable[str]) -> None:
+    """Print lines of text."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def put_document(value: object) -> None:
+    """Print a document of this program as JSON on one line."""
+    put(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def put_json(answer: RawAnswer) -> None:
+    """Print an answer byte for byte, or indented on a terminal."""
+    if sys.stdout.isatty():
+        sys.stdout.write(readable(json.dumps(answer.document, ensure_ascii=False, indent=2)) + "\n")
+    else:
+        put_bytes(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
+
+
+def dump(value: object) -> str:
+    """A value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def put(text: str) -> None:
+    """Print a machine format; on a terminal with control characters escaped."""
+    if sys.stdout.isatty():
+        sys.stdout.write(readable(text))
+    else:
+        # A lone surrogate is valid in JSON and not in UTF-8: write its JSON escape.
+        put_bytes(text.encode(errors="backslashreplace"))
+
+
+def put_bytes(data: bytes) -> None:
+    """Print bytes after flushing buffered text."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
+def readable(text: str) -> str:
+    """JSON text with unprintable characters replaced by their JSON escapes."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
+
+
+def entries_of(arguments: Arguments, data: Any) -> list[Any] | None:
+    """The list that the answer consists of; None if the answer is one object."""
+    route = arguments.command.route
+    entries = data.get(route.entries) if route is not None and isinstance(data, dict) else None
+    return entries if isinstance(entries, list) else None
+
+
+def put_entries(chosen: str, entries: Iterable[Any]) -> None:
+    """Print one line per entry."""
+    if chosen == "csv":
+        from service.cli.csv_output import csv_of  # noqa: PLC0415 - few ask for it
+
+        put(csv_of(entries))
+    else:
+        put("".join(f"{dump(entry)}\n" for entry in entries))
+
+
+def format_of(arguments: Arguments) -> OutputFormat:
+    """The requested output format; without one, text on a terminal and JSON elsewhere.
+
+    Args:
+        arguments: With `json`, `ndjson` and `csv`, if the command has these options.
+    """
+    if getattr(arguments, "json", False):
+        return "json"
+    if getattr(arguments, "ndjson", False):
+        return "ndjson"
+    if getattr(arguments, "csv", False):
+        return "csv"
+    return "human" if sys.stdout.isatty() else "json"
+
+
+def write_answer(arguments: Arguments, environment: Mapping[str, str], answer: RawAnswer, lines: Lines) -> int:
+    """Write an answer to standard output.
+
+    Args:
+        arguments: Format and fields; the command, whose route names the list of entries.
+        environment: Of the process.
+        answer: The answer.
+        lines: Its view: lines of text for `data` and `meta`.
+
+    Returns:
+        The exit code: 0, or 1 if the answer lacks a requested field.
+
+    Raises:
+        UnreadableAnswerError: If it is not an answer of this API.
+    """
+    chosen = format_of(arguments)
+    route = arguments.command.route
+    data, meta = (answer.data, answer.meta) if route is None or route.envelope else (answer.document, {})
+    if getattr(arguments, "fields", None) is not None:
+        return write_fields(arguments, environment, chosen, data)
+    if chosen == "human":
+        put_lines(lines(data, meta))
+    elif chosen == "json":
+        put_json(answer)
+    else:
+        entries = entries_of(arguments, data)
+        put_entries(chosen, [data] if entries is None else entries)
+        _tell_more(data)
+    return DONE
+
+
+def _tell_more(data: Any) -> None:
+    """Print the cursor of the next page to stderr: lines of entries have no place for it."""
+    meta = data.get("meta", data) if isinstance(data, dict) else {}
+    cursor = meta.get("next_cursor") if isinstance(meta, dict) else None
+    if cursor and sys.stderr.isatty():
+        sys.stderr.write(f"There is more: --cursor={readable(str(cursor))}\n")
+
+
+_MISSING = object()
+
+
+def names_in(text: str) -> list[str]:
+    """Parse names separated by commas.
+
+    Raises:
+        ValueError: If there is no name.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError("names no field; write it like price,trend_daily")
+    return names
+
+
+def write_fields(arguments: Arguments, environment: Mapping[str, str], chosen: str, data: Any) -> int:
+    """Write selected fields of an answer.
+
+    Args:
+        arguments: `fields`: names; a dot selects a field of a nested object or of each list entry.
+        environment: Of the process.
+        chosen: The output format.
+        data: The answer's data.
+
+    Returns:
+        The exit code: 1 if the answer lacks a field, which is then null and named on stderr.
+    """
+    names = arguments.fields
+    entries = entries_of(arguments, data)
+    if entries and not any(_known(name, entries) for name in names):
+        entries = None
+    found = [_pick(entry, names) for entry in ([data] if entries is None else entries)]
+    missing = [name for name in names if found and all(row[name] is _MISSING for row in found)]
+    plain = [{name: None if value is _MISSING else value for name, value in row.items()} for row in found]
+    _put(stdout_screen(environment), chosen, names, plain, one=entries is None)
+    for name in missing:
+        there = suggestion(name, _names([data] if entries is None else entries))
+        sys.stderr.write(f"verdict: there is no field {name!r} in this answer{there}\n")
+    return MISUSED if missing else DONE
+
+
+def _put(where: Display, chosen: str, names: Sequence[str], found: Sequence[dict[str, Any]], *, one: bool) -> None:
+    if chosen == "csv":
+        from service.cli import csv_output  # noqa: PLC0415 - loads `csv`
+
+        put(csv_output.csv_rows(names, found))
+    elif chosen == "ndjson":
+        put_entries(chosen, found)
+    elif chosen == "json":
+        put(dump(found[0] if one else found) + "\n")
+    elif one:
+        put_lines(facts(where, [(Cell(name).text, [Cell(word(found[0][name]))]) for name in names]))
+    else:
+        put_lines(rows(where, names, found))
+
+
+def _pick(entry: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: _at(entry, name.split(".")) for name in names}
+
+
+def _known(name: str, entries: Sequence[Any]) -> bool:
+    return any(_at(entry, name.split(".")) is not _MISSING for entry in entries)
+
+
+def _at(value: Any, path: Sequence[str]) -> Any:
+    """The value at a path; for a list, the values at the path in its entries."""
+    if not path:
+        return value
+    if isinstance(value, list):
+        each = [found for member in value if (found := _at(member, path)) is not _MISSING]
+        return each if each or not value else _MISSING
+    if isinstance(value, dict) and path[0] in value:
+        return _at(value[path[0]], path[1:])
+    return _MISSING
+
+
+def _names(entries: Sequence[Any]) -> list[str]:
+    return [str(name) for entry in entries if isinstance(entry, dict) for name in entry]

@@ -1,0 +1,292 @@
+"""Builds the Click command tree from the command table, each command when it is used: this keeps start-up short."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from service import __version__
+from service.cli.command import Arguments, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from service.cli.command import Argument, Command
+
+    Sections = Sequence[tuple[str, Sequence[Command]]]
+
+_ABOUT: Final = "Crypto market data you can check and verdicts you can reproduce."
+_EPILOG: Final = (
+    "`verdict COMMAND --help` explains a command and shows an example. Output is text on a terminal, JSON elsewhere. "
+    "`verdict serve --help` lists the environment variables of the service."
+)
+_TICKER: Final = re.compile(r"k?[A-Z0-9]{1,20}", re.ASCII)
+_INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
+
+
+class Invocation:
+    """State of one command line, the `obj` of every Click context.
+
+    Args:
+        environment: Environment variables of the process.
+        sections: The command table.
+
+    Attributes:
+        command: The command that was recognized; None until then.
+    """
+
+    def __init__(self, environment: Mapping[str, str], sections: Sections) -> None:
+        self.environment = environment
+        self.sections = sections
+        self.command: Command | None = None
+
+
+class RootGroup(click.Group):
+    """`verdict`: groups and commands by their first word, listed in the sections of the table.
+
+    Args:
+        sections: The command table.
+    """
+
+    def __init__(self, sections: Sections) -> None:
+        super().__init__("verdict", help=_ABOUT, epilog=_EPILOG, context_settings=_SETTINGS, no_args_is_help=True)
+        self.params.append(
+            click.Option(
+                ["--version"], is_flag=True, expose_value=False, is_eager=True, help="Print the version.",
+                callback=_print_version,
+            )
+        )  # fmt: skip
+        self._rows: dict[str, list[Command]] = {}
+        self._sections: list[tuple[str, list[str]]] = []
+        for title, rows in sections:
+            new = dict.fromkeys(row.words.split()[0] for row in rows if row.words.split()[0] not in self._rows)
+            self._sections.append((title, list(new)))
+            for row in rows:
+                self._rows.setdefault(row.words.split()[0], []).append(row)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
+        """First words, in the order of the table."""
+        return list(self._rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's signature
+        """The command or group of a first word."""
+        rows = self._rows.get(cmd_name)
+        if rows is None:
+            return None
+        return RowCommand(rows[0]) if rows[0].words == cmd_name else WordGroup(cmd_name, rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a first word. An upper-case ticker is short for `signal TICKER`."""
+        word = args[0]
+        if word not in self._rows and not ctx.resilient_parsing:
+            if _TICKER.fullmatch(word):
+                return super().resolve_command(ctx, ["signal", *args])
+            longer = [row.words for rows in self._rows.values() for row in rows if word in row.words.split()]
+            if longer:
+                raise click.UsageError(f"No such command {word!r}. Did you mean {longer[0]!r}?", ctx)
+            raise click.exceptions.NoSuchCommand(word, possibilities=self._rows, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """One list for each section."""
+        for title, words in self._sections:
+            with formatter.section(title):
+                formatter.write_dl([(word, _short_help(word, self._rows[word])) for word in words])
+
+
+class WordGroup(click.Group):
+    """Commands with the same first word: `coin risk`, `coin historical`.
+
+    Without a second word the row marked `default` runs, if there is one.
+
+    Args:
+        word: The first word.
+        rows: Its commands.
+    """
+
+    def __init__(self, word: str, rows: Sequence[Command]) -> None:
+        self._rows = {row.words.split()[1]: row for row in rows}
+        default = next((name for name, row in self._rows.items() if row.default), None)
+        epilog = f"`verdict {word}` is short for `verdict {word} {default}`." if default else None
+        super().__init__(word, epilog=epilog, context_settings=_SETTINGS)
+        self._default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Insert the default command where the second word is missing."""
+        if self._default and not ctx.resilient_parsing and (not args or args[0].startswith("-")):
+            if not {"-h", "--help"} & set(args[:1]):
+                args = [self._default, *args]
+        elif not args and not ctx.resilient_parsing:
+            raise click.UsageError(f"Missing command. Choose from: {', '.join(self._rows)}.", ctx)
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
+        """Second words, in the order of the table."""
+        return list(self._rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's signature
+        """The command of a second word."""
+        row = self._rows.get(cmd_name)
+        return None if row is None else RowCommand(row)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a second word."""
+        if args[0] not in self._rows and not ctx.resilient_parsing:
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._rows, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+
+class RowCommand(click.Command):
+    """One row of the command table.
+
+    Args:
+        row: The row.
+    """
+
+    def __init__(self, row: Command) -> None:
+        super().__init__(
+            row.words.split()[-1],
+            params=[_parameter(argument) for argument in row.arguments],
+            help=_sentence(row.summary),
+            short_help=row.summary,
+            context_settings=_SETTINGS,
+        )
+        self.row = row
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, then check options that exclude each other."""
+        if isinstance(ctx.obj, Invocation):
+            ctx.obj.command = self.row
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            _check_exclusive(ctx, self.row)
+        return rest
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Run the command's function.
+
+        Returns:
+            The exit code.
+        """
+        arguments = arguments_of(self.row, ctx.params)
+        arguments.sections = ctx.obj.sections
+        code: int = load(arguments.run)(arguments, ctx.obj.environment)
+        return code
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """The example, and the row's further help."""
+        with formatter.section("Example"):
+            formatter.write(f"  {self.row.example}\n")
+        if self.row.epilog:
+            formatter.write(load(self.row.epilog)())
+
+
+def arguments_of(row: Command, values: Mapping[str, Any]) -> Arguments:
+    """The values that a command's function gets: one attribute per argument, `command`, and `run`.
+
+    Args:
+        row: The command.
+        values: Parsed values by the argument's key.
+    """
+    replaced = [argument.run for argument in row.arguments if argument.run and values[argument.key]]
+    parsed = {
+        argument.key: list(values[argument.key]) if argument.many else values[argument.key]
+        for argument in row.arguments
+    }
+    return Arguments(**parsed, command=row, run=next(iter(replaced), row.run))
+
+
+def _parameter(argument: Argument) -> click.Parameter:
+    kind = _type_of(argument)
+    if not argument.named:
+        return click.Argument(
+            [argument.key],
+            type=kind,
+            nargs=-1 if argument.many else 1,
+            required=not (argument.many or argument.optional),
+            metavar=f"[{argument.shown}]..." if argument.many else argument.shown,
+            help=_sentence(argument.summary),
+        )
+    flag: dict[str, Any] = {"is_flag": True} if argument.kind == "flag" else {"type": kind, "metavar": argument.shown}
+    return click.Option(
+        [argument.name, argument.key],
+        required=argument.required and not argument.exclusive and argument.kind != "flag",
+        default=False if argument.kind == "flag" else argument.default,
+        help=_sentence(_with_choices(argument)),
+        hidden=argument.hidden,
+        **flag,
+    )
+
+
+def _type_of(argument: Argument) -> click.ParamType[Any]:
+    if argument.choices:
+        return click.Choice(argument.choices)
+    return click.Path() if argument.is_file else _Text(argument)
+
+
+class _Text(click.ParamType[Any]):
+    """Text in UTF-8, an integer, or what the argument's own function parses."""
+
+    name = "text"
+
+    def __init__(self, argument: Argument) -> None:
+        self._argument = argument
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail("not valid UTF-8.", param, ctx)
+        if self._argument.kind == "number":
+            if not _INTEGER.fullmatch(value):
+                self.fail(f"{value!r} is not a whole number.", param, ctx)
+            return int(value)
+        if self._argument.parse:
+            try:
+                return load(self._argument.parse)(value)
+            except ValueError as error:
+                self.fail(f"{error}.".replace("..", "."), param, ctx)
+        return value
+
+
+def _check_exclusive(ctx: click.Context, row: Command) -> None:
+    given: dict[str, str] = {}
+    for argument in row.arguments:
+        if ctx.get_parameter_source(argument.key) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        other = given.setdefault(argument.exclusive or argument.name, argument.name)
+        if other != argument.name:
+            raise click.UsageError(f"Options {other!r} and {argument.name!r} exclude each other.", ctx)
+    missing = [a.name for a in row.arguments if a.required and a.named and (a.exclusive or a.name) not in given]
+    if missing:
+        one_of = "one of the options" if len(missing) > 1 else "option"
+        raise click.UsageError(f"Missing {one_of} {', '.join(map(repr, missing))}.", ctx)
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, value: object) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"verdict {__version__}")
+        ctx.exit()
+
+
+def _short_help(word: str, rows: Sequence[Command]) -> str:
+    """The summary of a command, or the second words of a group."""
+    return rows[0].summary if rows[0].words == word else ", ".join(row.words.partition(" ")[2] for row in rows)
+
+
+def _with_choices(argument: Argument) -> str:
+    choices = "" if argument.shown == "|".join(argument.choices) else ", ".join(argument.choices)
+    return f"{argument.summary}: {choices}" if choices else argument.summary
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

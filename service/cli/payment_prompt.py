@@ -1,0 +1,88 @@
+"""Pays for a command after the user agrees at the terminal or with `--yes`; messages go to stderr."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from service.cli.command import Arguments
+from service.cli.terminal import is_terminal, safe, tell
+from service.client.answer import RawAnswer, RefusedError
+from service.client.errors import UNAVAILABLE, UNPAID, UNREACHABLE, RefusalError
+from service.client.paying.buyer import Buyer, Send, ceilings_of, find_wallet
+from service.client.paying.payment_quote import PaymentQuote, known_payee_only, usdc_text
+from service.client.paying.payment_store import PaymentStore
+from service.client.paying.terms import OpenPaymentError, UnpaidError
+from service.client.profile import config
+from service.client.profile.connection import open_client
+from service.client.profile.files import state_dir
+from service.clock import SystemClock
+
+_YES: Final = frozenset({"y", "yes"})
+_LONGEST_REPLY: Final = 100
+
+
+def pay(refused: RefusedError, send: Send, arguments: Arguments, environment: Mapping[str, str]) -> RawAnswer:
+    """Pay for a request that was refused with 402, if the user agrees and the ceilings allow it.
+
+    Args:
+        refused: The 402.
+        send: Repeats the request with additional header fields and returns the answer.
+        arguments: With `yes` and `max_price` of `PAYING`, and `url`.
+        environment: Of the process.
+
+    Raises:
+        RefusalError: If nothing was paid (`UNPAID`), or the outcome is not known yet (`UNAVAILABLE`, `UNREACHABLE`).
+        RefusedError: If the request with its payment was refused for another reason.
+    """
+    chosen, clock = config.read(environment), SystemClock()
+    buyer = Buyer(
+        store=PaymentStore(state_dir(environment), clock),
+        ceilings=ceilings_of(chosen, arguments.max_price),
+        agree=_agreement(refused, wanted=arguments.yes),
+        open_wallet=find_wallet(environment, chosen),
+        tell=tell,
+        pause=threading.Event().wait,
+        clock=clock,
+    )
+    try:
+        return buyer.buy(refused, send, open_client(arguments, environment))
+    except UnpaidError as error:
+        # What was refused with a payment could be taken all the same: how to pay is not offered to programs again then.
+        raise RefusalError(str(error), UNPAID) from (error if isinstance(error.__cause__, RefusedError) else refused)
+    except OpenPaymentError as error:
+        raise RefusalError(str(error), UNREACHABLE if error.unreachable else UNAVAILABLE) from refused
+
+
+def _agreement(refused: RefusedError, *, wanted: bool) -> Callable[[PaymentQuote], None]:
+    def agree(bill: PaymentQuote) -> None:
+        if wanted:
+            known_payee_only(bill)
+            return
+        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+            raise UnpaidError(f"{refused.message}; with --yes, {usdc_text(bill.terms.amount)} are paid for it unasked")
+        if not _asked(bill):
+            raise UnpaidError("nothing was paid")
+
+    return agree
+
+
+def _asked(bill: PaymentQuote) -> bool:
+    terms, ceiling = bill.terms, usdc_text(bill.ceilings.day)
+    shown = (
+        ("This call costs", usdc_text(terms.amount)),
+        ("for", f"{bill.what} at {bill.url}"),
+        ("to", terms.pay_to),
+        ("on", terms.dollar.shown),
+        *_moved(bill),
+        ("today", f"{usdc_text(bill.spent)} of {ceiling} signed for"),
+    )
+    sys.stderr.writelines(f"{name:>15}  {safe(text)}\n" for name, text in shown)
+    sys.stderr.write("Pay? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline(_LONGEST_REPLY).strip().lower() in _YES
+
+
+def _moved(bill: PaymentQuote) -> Iterator[tuple[str, str]]:
+    if bill.moved_from is not None:
+        yield "NOT AS BEFORE", f"until now it was paid at {bill.moved_from.pay_to} ({bill.moved_from.network})"

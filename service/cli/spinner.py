@@ -1,0 +1,64 @@
+"""Something that turns while a person waits: on stderr, only on a terminal, gone without a trace."""
+
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Final, Self, TextIO
+
+from service.cli.terminal import is_plain, is_terminal, safe
+
+_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_EVERY_S: Final = 0.1
+CLEAR: Final = "\r\x1b[2K"
+"""Takes off the screen what was written on this line."""
+DELAY_S: Final = 0.3
+"""Seconds before it is shown: a shorter wait would only flicker."""
+
+
+class Spinner:
+    """Turns while the `with` block runs.
+
+    Args:
+        stream: Where, stderr.
+        environment: Of the process: `TERM=dumb` keeps it still.
+        text: What is waited for: `asking`.
+        delay_s: How long it stays away.
+    """
+
+    def __init__(self, stream: TextIO, environment: Mapping[str, str], text: str, *, delay_s: float = DELAY_S) -> None:
+        self._stream = stream
+        self._text = safe(text)
+        self._delay_s = delay_s
+        self._done = threading.Event()
+        shown = is_terminal(stream) and not is_plain(environment)
+        self._thread = threading.Thread(target=self._turn, daemon=True) if shown else None
+
+    def __enter__(self) -> Self:
+        if self._thread:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take it off the screen, before something else is written there; may be called twice."""
+        self._done.set()
+        if self._thread:
+            self._thread.join()
+            self._thread = None
+
+    def _turn(self) -> None:
+        if self._done.wait(self._delay_s):
+            return
+        turn = 0
+        while True:
+            self._stream.write(f"{CLEAR}{_FRAMES[turn % len(_FRAMES)]} {self._text}")
+            self._stream.flush()
+            turn += 1
+            if self._done.wait(_EVERY_S):
+                break
+        self._stream.write(CLEAR)
+        self._stream.flush()

@@ -1,0 +1,152 @@
+"""`verdict wallet` and `verdict wallet receipts`: the paying wallet, its ceilings and stored receipts."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from service.cli.formatting import moment
+from service.cli.layout import facts, flow, table
+from service.cli.output_format import format_of, put_document, put_lines, stdout_screen
+from service.cli.terminal import Cell, Display, Part
+from service.client.errors import DONE, RefusalError
+from service.client.paying.buyer import NO_WALLET, ceilings_of
+from service.client.paying.payment_store import PaymentStore, StoredPayment
+from service.client.paying.receipt import StoredReceipt, read_receipts
+from service.client.paying.terms import UnpaidError
+from service.client.profile import config
+from service.client.profile.files import state_dir
+from service.client.signin.wallet import KEY, open_wallet
+from service.clock import SystemClock, iso
+from service.ethereum.addresses import checksum_address
+from service.units import MicroUsd, usdc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from service.cli.command import Arguments
+    from service.client.profile.config import Config
+
+
+_ADDRESS: Final = re.compile(r"[0-9a-fA-F]{40}", re.ASCII)
+_MOST_BYTES: Final = 65_536
+_PROVEN: Final = {True: Cell("yes", "good"), False: Cell("no", "bad")}
+
+
+def show_wallet(arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """Show the wallet that is meant; its key stays where it is.
+
+    Raises:
+        RefusalError: If something of it cannot be read.
+    """
+    chosen = config.read(environment)
+    store = PaymentStore(state_dir(environment), SystemClock())
+    try:
+        found = _found(chosen, environment, store)
+    except UnpaidError as error:
+        raise RefusalError(str(error)) from error
+    if format_of(arguments) == "human":
+        put_lines(_lines(found, stdout_screen(environment)))
+    else:
+        put_document(found)
+    return DONE
+
+
+def show_receipts(arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """List what was bought from this machine."""
+    found = read_receipts(PaymentStore(state_dir(environment), SystemClock()))
+    if format_of(arguments) == "human":
+        put_lines(_receipt_lines(found, stdout_screen(environment)))
+    else:
+        put_document({"receipts": [{**bought.record, "file": str(bought.path)} for bought in found]})
+    return DONE
+
+
+def _found(chosen: Config, environment: Mapping[str, str], store: PaymentStore) -> dict[str, Any]:
+    ceilings = ceilings_of(chosen, None)
+    return {
+        "address": _address(chosen, environment),
+        "from": KEY if environment.get(KEY) else chosen.keystore,
+        "maxPriceUsdc": config.show_usdc(ceilings.call),
+        "maxDayUsdc": config.show_usdc(ceilings.day),
+        "signedTodayUsdc": config.show_usdc(store.spent_today()),
+        "open": [_open(kept) for kept in store.opened()],
+        "folder": str(store.folder),
+    }
+
+
+def _open(kept: StoredPayment) -> dict[str, Any]:
+    return {
+        "for": kept.what,
+        "service": kept.url,
+        "amountUsdc": usdc(MicroUsd(kept.amount)),
+        "network": kept.network,
+        "payTo": kept.pay_to,
+        "signedAt": iso(kept.signed_ms),
+    }
+
+
+def _address(chosen: Config, environment: Mapping[str, str]) -> str | None:
+    """Whose wallet it is; a keystore's own word for it, which need not be opened for that."""
+    if environment.get(KEY):
+        return open_wallet(environment, None).address
+    if chosen.keystore is None:
+        return None
+    try:
+        with Path(chosen.keystore).open("rb") as file:
+            address = json.loads(file.read(_MOST_BYTES))["address"].removeprefix("0x")
+    except OSError as error:
+        raise RefusalError(f"the keystore {chosen.keystore} cannot be read ({error.strerror})") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    return checksum_address(f"0x{address}") if _ADDRESS.fullmatch(address) else None
+
+
+def _lines(found: Mapping[str, Any], on: Display) -> Iterator[str]:
+    yield from facts(
+        on,
+        [
+            ("Wallet", _whose(found)),
+            ("From", [found["from"]] if found["from"] else []),
+            ("A call", [f"{found['maxPriceUsdc']} USDC at most"]),
+            (
+                "Today",
+                [f"{found['signedTodayUsdc']} of {found['maxDayUsdc']} USDC signed for; a day ends at 00:00 UTC"],
+            ),
+            ("Kept in", [found["folder"]]),
+        ],
+    )
+    if found["open"]:
+        yield ""
+        yield "Payments whose end is not known; the same request sends them again:"
+        rows = [[row["amountUsdc"], moment(row["signedAt"]), row["for"], row["service"]] for row in found["open"]]
+        yield from table(on, ["USDC", "SIGNED", "FOR", "AT"], rows, right="r")
+
+
+def _whose(found: Mapping[str, Any]) -> list[Part]:
+    if found["address"]:
+        return [Cell(found["address"], "strong")]
+    return ["its file does not say whose it is"] if found["from"] else [f"none; {NO_WALLET}"]
+
+
+def _receipt_lines(found: list[StoredReceipt], on: Display) -> Iterator[str]:
+    if not found:
+        yield "No receipts are kept here yet."
+        return
+    rows = [
+        [
+            moment(iso(paid.signed_ms)).removesuffix(" UTC"),
+            usdc(MicroUsd(paid.amount)),
+            paid.what.removeprefix("GET "),
+            name,
+            _PROVEN[proven],
+        ]
+        for paid, name, proven, *_ in found
+    ]
+    yield from table(on, ["PAID (UTC)", "USDC", "FOR", "RECEIPT", "OK"], rows, right="lr")
+    if not all(bought.proven for bought in found):
+        yield ""
+        yield from flow(on, ["Where that is no, --json says what speaks against it, and which file has it all."])

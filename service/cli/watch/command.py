@@ -1,0 +1,202 @@
+"""`verdict watch`: opens a stream and shows it in the form that is wanted."""
+
+import queue
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
+
+from service.cli import api_command, output_format
+from service.cli.api_command import path_with_query
+from service.cli.command import Arguments
+from service.cli.layout import flow
+from service.cli.terminal import Cell, is_plain, is_terminal, tell
+from service.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
+from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
+from service.client.answer import RefusedError, reading
+from service.client.connection import ApiConnection
+from service.client.errors import DONE, REFUSED, UNAVAILABLE, UNKNOWN_CALLER, UNPAID, RefusalError
+from service.client.profile.connection import open_client
+from service.client.stream import PATH, StreamClient, StreamLine
+from service.clock import SystemClock
+
+ENDINGS: Final[Mapping[str, tuple[int, str]]] = {
+    "end": (DONE, "as many events came as were asked for"),
+    "limit": (DONE, "its hour is over"),
+    "revoked": (UNKNOWN_CALLER, "the credential was revoked or has expired"),
+    "quota": (UNPAID, "the tier it was opened with has ended"),
+    "shutdown": (UNAVAILABLE, "the service stops"),
+    "slow-reader": (REFUSED, "it was read too slowly"),
+}
+"""Exit code and message of each reason for which a stream ends."""
+
+_TICK_S: Final = 1.0
+"""Seconds between two updates of the ages."""
+
+_BELOW: Final = 2
+"""Lines below the view, which say nothing once it is over."""
+
+_COINS: Final = "/api/cli/coins"
+_TIME: Final = slice(11, 19)
+
+Item = StreamLine | str | BaseException | None
+"""What the thread that reads has to say: a line, words about the connection, an error, or that it is over."""
+
+
+def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
+    """Follow a stream to its end.
+
+    Raises:
+        RefusedError: If the service will not open it.
+        UnreachableError: If it cannot be opened, or not again after a cut.
+        UnreadableAnswerError: If what comes are no lines of a stream.
+    """
+    human = output_format.format_of(arguments) == "human"
+    drawn = human and is_terminal(sys.stdout) and not is_plain(environment)
+    query: dict[str, object] = {
+        "interval": arguments.interval,
+        "max": arguments.max,
+        "diff": 1 if arguments.diff and not drawn else None,  # what is drawn whole is asked for whole
+        "cursor": arguments.cursor,
+    }
+    if arguments.dry_run:
+        given = {name: value for name, value in query.items() if value is not None}
+        path = path_with_query(PATH + arguments.stream, given)
+        return api_command.show_request(arguments, environment, "GET", path, price="", counted=True)
+    if arguments.symbols and arguments.stream != "prices":
+        raise RefusalError("Only the stream prices takes symbols.")
+    client = open_client(arguments, environment)
+    if human:
+        view = _prices_of(client, arguments.symbols) if arguments.symbols else VIEWS[arguments.stream]()
+        show = _draw if drawn else _say
+        following = show(StreamClient(client, arguments.stream, query, _pause, _tell), view, environment)
+    else:
+        following = StreamClient(client, arguments.stream, query, _pause, _tell)
+        _pass_on(following, {symbol.upper() for symbol in arguments.symbols})
+    code, why = ending_of(following.reason)
+    if human or code != DONE:
+        cursor = f"; --cursor {following.cursor} goes on from there" if following.cursor else ""
+        _tell(f"the stream is over: {why}{cursor}")
+    return code
+
+
+def ending_of(reason: str | None) -> tuple[int, str]:
+    """Exit code and message for the reason that a stream ended for; None if it broke off."""
+    if reason is None:
+        return UNAVAILABLE, "it broke off again and again"
+    return ENDINGS.get(reason, (UNAVAILABLE, reason))
+
+
+def _prices_of(client: ApiConnection, symbols: Sequence[str]) -> StreamView:
+    """The view of a few coins, ordered by volume. Their prices 24 h ago come from the table of coins.
+
+    Raises:
+        RefusedError: If a symbol is unknown. Any other refusal only loses the change in 24 h.
+    """
+    try:
+        rows = client.ask("GET", _COINS, {"symbols": ",".join(symbols), "sort": "volume_24h_usd"}).data["coins"]
+    except RefusedError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            raise
+        return PricesView([symbol.upper() for symbol in symbols])
+    with reading():
+        day_ago = {
+            row["symbol"]: row["price"] / (1 + row["change_24h"] / 100)
+            for row in rows
+            if row["price"] is not None and row["change_24h"] not in {None, -100}
+        }
+        return PricesView([row["symbol"] for row in rows], day_ago)
+
+
+def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:
+    """Write every line as it arrives, prices only of these symbols if any are given."""
+    for line in following.lines():
+        raw = line.raw
+        if symbols and line.kind == "event":
+            with reading():
+                kept = {name: tick for name, tick in line.document["data"]["prices"].items() if name in symbols}
+                document = {**line.document, "data": {**line.document["data"], "prices": kept}}
+            raw = output_format.dump(document).encode()
+        if sys.stdout.isatty():
+            output_format.put(raw.decode(errors="replace") + "\n")
+        else:
+            output_format.put_bytes(raw + b"\n")
+
+
+def _say(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> StreamClient:
+    """Write one line per event, for a terminal that cannot be drawn on."""
+    where = output_format.stdout_screen(environment)
+    for line in following.lines():
+        if line.kind == "event":
+            meta = take_event(view, line)
+            time = Cell(f"{meta['ts']}"[_TIME], "dim")
+            output_format.put_lines(flow(where, [time, *view.tell(line.document["data"])]))
+            sys.stdout.flush()
+        elif line.kind == "gap":
+            _tell("some events are lost: what lies between is not kept any more")
+    return following
+
+
+def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> StreamClient:
+    """Draw the whole view with every line and every second."""
+    # Not a `SimpleQueue`: one whose wait is interrupted for longer than it was to last (Ctrl-Z) waits for ever.
+    inbox: queue.Queue[Item] = queue.Queue()
+    following.tell = inbox.put
+    live = LiveView(following.stream, view, SystemClock())
+    threading.Thread(target=_read, args=(following, inbox.put), daemon=True).start()
+
+    def lines() -> Iterator[str]:
+        return live.lines(output_format.stdout_screen(environment), terminal_rows(environment, sys.stdout))
+
+    try:
+        with AlternateScreen(sys.stdout) as page:
+            follow(inbox, live, lambda: page.draw(lines()))
+    finally:
+        output_format.put_lines([*lines()][:-_BELOW] if live.opened else [])
+    return following
+
+
+def follow(inbox: "queue.Queue[Item]", live: LiveView, draw: Callable[[], None]) -> None:
+    """Draw what comes until it is over.
+
+    Args:
+        inbox: What the thread that reads has to say.
+        live: What is drawn.
+        draw: Draws it.
+
+    Raises:
+        BaseException: What ended the reading.
+    """
+    while True:
+        draw()
+        try:
+            item = inbox.get(timeout=_TICK_S)
+        except queue.Empty:
+            continue
+        if item is None:
+            return
+        if isinstance(item, BaseException):
+            raise item
+        if isinstance(item, str):
+            live.trouble(item)
+        else:
+            live.take(item)
+
+
+def _read(following: StreamClient, put: Callable[[Item], None]) -> None:
+    try:
+        for line in following.lines():
+            put(line)
+    except Exception as error:  # noqa: BLE001 - raised again by the thread that draws
+        put(error)
+    else:
+        put(None)
+
+
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def _tell(text: str) -> None:
+    tell(f"verdict: {text}")

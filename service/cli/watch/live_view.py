@@ -1,0 +1,176 @@
+"""The live view: header and status around a stream's view, drawn on the terminal's alternate screen.
+
+Source: the escape sequences are those of xterm ("XTerm Control Sequences": DECSET 1049 and 25, CUP, EL, ED).
+"""
+
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType, TracebackType
+from typing import Any, Final, NoReturn, Self, TextIO
+
+from service.cli.layout import flow
+from service.cli.terminal import Cell, Display, Part, age, cut, safe
+from service.cli.watch.views import StreamView, take_event
+from service.client.stream import StreamLine
+from service.clock import Clock
+
+_ENTER: Final = "\x1b[?1049h\x1b[?25l"
+_LEAVE: Final = "\x1b[?25h\x1b[?1049l"
+_HOME: Final = "\x1b[H"
+_TO_LINE_END: Final = "\x1b[K"
+_TO_PAGE_END: Final = "\x1b[J"
+_ROWS: Final = 24
+_KILLED: Final = 128
+
+
+def terminal_rows(environment: Mapping[str, str], stream: TextIO) -> int:
+    """Lines of the terminal: as `LINES` says, else as it says itself, else 24."""
+    lines = environment.get("LINES", "")
+    if lines.isascii() and lines.isdigit() and int(lines):
+        return int(lines)
+    try:
+        return os.get_terminal_size(stream.fileno()).lines or _ROWS
+    except (OSError, ValueError):  # no terminal, no file, or closed
+        return _ROWS
+
+
+class AlternateScreen:
+    """Shows lines in place of the lines before. Leaves the terminal clean on SIGTERM, too, and while it is stopped.
+
+    Args:
+        stream: The terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __enter__(self) -> Self:
+        self._ended = signal.signal(signal.SIGTERM, _end)
+        self._stopped = signal.signal(signal.SIGTSTP, self._stop)
+        self._write(_ENTER)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._write(_LEAVE)
+        signal.signal(signal.SIGTSTP, self._stopped)
+        signal.signal(signal.SIGTERM, self._ended)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as `signal` calls it
+        """Ctrl-Z: the shell gets its terminal as it was, and the page is entered again with `fg`."""
+        self._write(_LEAVE)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+        signal.signal(number, self._stop)
+        self._write(_ENTER)
+
+    def draw(self, lines: Iterable[str]) -> None:
+        """Show these lines, no more of them than the page has."""
+        body = f"{_TO_LINE_END}\r\n".join(lines)
+        self._write(f"{_HOME}{body}{_TO_LINE_END}{_TO_PAGE_END}")
+
+    def _write(self, text: str) -> None:
+        # A write that were interrupted by Ctrl-Z could not be followed by another before it is done.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTSTP,))
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as `signal` calls it
+    raise SystemExit(_KILLED + number)
+
+
+_AROUND: Final = 4
+"""Rows that are not the stream's own: two above, two below."""
+
+_HINT: Final = "Ctrl-C ends it"
+
+
+class LiveView:
+    """A stream as it stands.
+
+    Args:
+        stream: Its name.
+        view: Shows its data.
+        clock: Says how long ago something came.
+    """
+
+    def __init__(self, stream: str, view: StreamView, clock: Clock) -> None:
+        self._stream = stream
+        self._view = view
+        self._clock = clock
+        self._source = ""
+        self._meta: Any = None
+        self._came = 0.0
+        self._fed = True
+        self._trouble = ""
+
+    def take(self, line: StreamLine) -> None:
+        """Note a line.
+
+        Raises:
+            UnreadableAnswerError: If it is an event that this version does not know.
+        """
+        self._trouble = ""
+        match line.kind:
+            case "open":
+                self._source = safe(line.document.get("source"))
+            case "event":
+                self._meta = take_event(self._view, line)
+                self._came = self._clock.monotonic()
+                self._fed = True
+            case "heartbeat":
+                self._fed = bool((line.document.get("meta") or {}).get("live"))
+            case "gap":
+                self._trouble = "some events are lost: what lies between is not kept any more"
+            case _:  # how it ends is told afterwards; what a newer service sends is nothing to show
+                pass
+
+    @property
+    def opened(self) -> bool:
+        """Whether anything has come."""
+        return bool(self._source)
+
+    def trouble(self, text: str) -> None:
+        """Note what is the matter with the connection."""
+        self._trouble = text
+
+    def lines(self, screen: Display, rows: int) -> Iterator[str]:
+        """All of it, in so many lines at the most.
+
+        Args:
+            screen: Where it is read.
+            rows: Lines of the page.
+        """
+        available = max(rows - _AROUND, 1)
+        yield next(flow(screen, self._head()), "")
+        yield ""
+        drawn = [] if self._waits else [*self._view.lines(screen, available)][:available]
+        yield from drawn
+        yield ""
+        if self._trouble:
+            yield screen.paint("warn", cut(safe(self._trouble), screen.width))
+        else:
+            yield screen.paint("dim", _HINT)
+
+    @property
+    def _waits(self) -> bool:
+        return self._meta is None and self._stream not in {"alerts", "crossings"}
+
+    def _head(self) -> list[Part]:
+        said: list[Part] = [Cell(self._stream, "strong")]
+        if self._source:
+            said.append(Cell(f"· {self._source}", "dim"))
+        if self._meta is None:
+            said.append(Cell("· waiting for the first event" if self._source else "· opening", "dim"))
+        else:
+            old = float(self._meta["data_age_seconds"]) + self._clock.monotonic() - self._came
+            said.append(Cell(f"· event {self._meta['tick']} · {age(old)}", "dim"))
+        if not self._fed:
+            said.append(Cell("· nothing comes from upstream", "warn"))
+        return said

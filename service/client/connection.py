@@ -1,0 +1,313 @@
+"""Calls the service: one connection that is kept, one request at a time."""
+
+import http.client
+import json
+import selectors
+import socket
+import ssl
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
+
+from service import __version__
+from service.client.address import read_address
+from service.client.answer import (
+    RawAnswer,
+    RefusedError,
+    SentRequest,
+    UnreachableError,
+    UnreadableAnswerError,
+    read_json,
+    why_not_proxied,
+    why_unanswered,
+    why_unconnected,
+)
+from service.clock import Clock, SystemClock
+from service.proxies import Proxy, proxy_for
+
+TIMEOUT_S: Final = 60.0
+"""Longest wait for the next bytes: streams send a heartbeat every 15 s, a paid call may take half a minute."""
+
+CONNECTING_S: Final = 10.0
+"""Longest wait for a connection, TLS included."""
+
+FRESH_S: Final = 4.0
+"""Longest idle time of a connection that a request which must not be sent twice may use. A service closes an idle
+connection after five seconds at the earliest; a request that crosses the close has an unknown outcome."""
+
+MOST_BYTES: Final = 16 * 2**20
+"""Longest answer that is read into memory; those of the service are far shorter."""
+
+_MOST_REFUSAL_BYTES: Final = 2**20
+_PIECE_BYTES: Final = 65_536
+_CLOCK: Final = SystemClock()
+_NOTHING: Final[Mapping[str, str]] = {}
+_PAYMENTS: Final = frozenset({"payment-signature", "x-payment"})
+_CLOSED: Final = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+"""Errors of a connection that the peer closed: `RemoteDisconnected` is a `ConnectionError`."""
+
+Headers = Mapping[str, str]
+
+
+class Tls(NamedTuple):
+    """TLS version, and when the certificate expires, epoch seconds."""
+
+    version: str
+    ends_s: float
+
+
+class ApiConnection:
+    """One caller of one service.
+
+    Args:
+        url: http or https, a host, perhaps a port.
+        token: API key or session; None for public routes.
+        timeout_s: Longest wait for the next bytes.
+        clock: Tells how long the connection has been idle.
+
+    Raises:
+        ValueError: If the token is not valid (`is_token`); the message does not repeat it.
+    """
+
+    def __init__(
+        self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S, clock: Clock = _CLOCK
+    ) -> None:
+        self._connection: http.client.HTTPConnection | None = None
+        self._proxy: Proxy | None = None
+        self._clock = clock
+        self._used_s = 0.0
+        if token and not is_token(token):
+            raise ValueError("a token is letters, digits and signs, without a space")
+        self.url = url.rstrip("/")
+        self.token = token
+        self._timeout_s = timeout_s
+
+    def __del__(self) -> None:
+        """Close the connection, also of a command that failed."""
+        self.close()
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object] = _NOTHING,
+        body: object = None,
+        headers: Headers = _NOTHING,
+    ) -> RawAnswer:
+        """Send a request and read its whole answer.
+
+        Args:
+            method: GET, POST or DELETE.
+            path: The route's path, its parameters filled in by `fill`.
+            query: Parameters; None values are omitted.
+            body: JSON body, if any.
+            headers: In addition to `Authorization`.
+
+        Raises:
+            RefusedError: If the service refuses.
+            UnreachableError: If no complete answer arrived.
+            UnreadableAnswerError: If it is longer than any answer of this API.
+        """
+        with self._asked(method, path, query, body, headers) as response:
+            return RawAnswer(response.status, _fields(response), _whole(response, MOST_BYTES))
+
+    def pieces(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object] = _NOTHING,
+        body: object = None,
+        headers: Headers = _NOTHING,
+    ) -> Generator[bytes, None, None]:
+        """Send a request and yield its answer in pieces, of any length.
+
+        Raises:
+            RefusedError: As `ask`, before the first piece.
+            UnreachableError: As `ask`; also between pieces, if the answer is truncated.
+        """
+        with self._asked(method, path, query, body, headers) as response:
+            yield from _pieces(response)
+
+    @property
+    def tls(self) -> Tls | None:
+        """TLS of the open connection; None without one, or without TLS."""
+        sock = None if self._connection is None else self._connection.sock
+        if not isinstance(sock, ssl.SSLSocket):
+            return None
+        ends = dict(sock.getpeercert() or {})["notAfter"]
+        return Tls(str(sock.version()), ssl.cert_time_to_seconds(str(ends)))
+
+    def interrupt(self) -> None:
+        """End a read that waits on another thread, with an error there."""
+        sock = None if self._connection is None else self._connection.sock
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def _asked(
+        self, method: str, path: str, query: Mapping[str, object], body: object, headers: Headers
+    ) -> Iterator[http.client.HTTPResponse]:
+        given = {name: value for name, value in query.items() if value is not None}
+        target = path + ("?" + urlencode(given) if given else "")
+        sent = {"User-Agent": f"verdict/{__version__}", "Accept": "application/json", **headers}
+        if self.token:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
+        payload = None
+        if body is not None:
+            payload = json.dumps(body).encode()
+            sent["Content-Type"] = "application/json"
+        response = None
+        try:
+            response = self._send(method, target, payload, sent)
+            if response.status < http.client.OK:
+                raise http.client.UnknownProtocol(str(response.status))
+            if response.status >= http.client.MULTIPLE_CHOICES:
+                # Not bound to a local name: the error's traceback would keep the error and the connection alive.
+                raise _refused(response, self._sent(method, target, payload, sent))
+            yield response
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise UnreachableError(why_unanswered(error, self.url, self._timeout_s), sent=True) from None
+        finally:
+            self._used_s = self._clock.monotonic()
+            if response is None or not response.isclosed():
+                self.close()  # the rest of this answer must not be read as the next one
+
+    def _sent(self, method: str, target: str, payload: bytes | None, sent: Headers) -> SentRequest:
+        from hashlib import sha256  # noqa: PLC0415 - only a refusal needs it
+
+        caller = sha256(sent.get("Authorization", "").encode()).hexdigest()
+        return SentRequest(self.url, f"{method} {target}\n".encode() + (payload or b""), caller)
+
+    def _send(self, method: str, target: str, payload: bytes | None, sent: Headers) -> http.client.HTTPResponse:
+        harmless = method == "GET" and not _PAYMENTS & {name.lower() for name in sent}
+        if not harmless and self._clock.monotonic() - self._used_s > FRESH_S:
+            self.close()
+        kept = self._connection
+        connection = self._connect()
+        if self._proxy is not None and not isinstance(connection, http.client.HTTPSConnection):
+            target, sent = self.url + target, {**sent, **_credentials(self._proxy)}
+        try:
+            return self._exchange(connection, method, target, payload, sent)
+        except _CLOSED:
+            if connection is not kept or not harmless:
+                raise
+        self.close()
+        return self._exchange(self._connect(), method, target, payload, sent)
+
+    def _exchange(
+        self, connection: http.client.HTTPConnection, method: str, target: str, payload: bytes | None, sent: Headers
+    ) -> http.client.HTTPResponse:
+        connection.request(method, target, payload, dict(sent))
+        response = connection.getresponse()
+        if response.status == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and self._proxy is not None:
+            raise UnreachableError(why_not_proxied(OSError(f"status {response.status}"), self.url, 0, self._proxy))
+        return response
+
+    def _connect(self) -> http.client.HTTPConnection:
+        kept = self._connection
+        if kept is not None and kept.sock is not None and _is_silent(kept.sock):
+            return kept
+        self.close()
+        try:
+            address = read_address(self.url)
+            proxy = proxy_for(self.url)
+        except ValueError as error:
+            raise UnreachableError(str(error)) from None
+        self._proxy = proxy
+        kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
+        at = address if proxy is None else proxy
+        connection = kind(at.host, at.port, timeout=CONNECTING_S)
+        if proxy is not None and address.secure:
+            connection.set_tunnel(address.host, address.port, _credentials(proxy))
+        try:
+            connection.connect()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            why = (
+                why_unconnected(error, self.url, CONNECTING_S)
+                if proxy is None
+                else why_not_proxied(error, self.url, CONNECTING_S, proxy)
+            )
+            raise UnreachableError(why) from None
+        connection.sock.settimeout(self._timeout_s)
+        self._connection = connection
+        return connection
+
+
+def is_token(text: str) -> bool:
+    """Whether a text is a valid bearer token: visible ASCII only."""
+    return bool(text) and all("!" <= letter <= "~" for letter in text)
+
+
+def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+    """Put values into a path template.
+
+    Args:
+        path: As the manifest writes it: `/api/cli/coin/risk/{symbol}`.
+        values: Values by parameter.
+
+    Returns:
+        The path with percent-encoded values, and the remaining values: the query.
+    """
+    rest = dict(values)
+    for name, value in values.items():
+        if "{" + name + "}" in path:
+            path = path.replace("{" + name + "}", quote(str(value), safe=""))
+            del rest[name]
+    return path, rest
+
+
+def _credentials(proxy: Proxy) -> dict[str, str]:
+    return {} if proxy.authorization is None else {"Proxy-Authorization": proxy.authorization}
+
+
+def _is_silent(sock: socket.socket) -> bool:
+    # Between two requests the peer sends nothing but its close.
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return not selector.select(0)
+
+
+def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    # In Python 3.11 `read1` neither tracks the remaining length nor reports a truncated answer.
+    left = response.length
+    while left != 0:
+        piece = response.read1(_PIECE_BYTES if left is None else min(left, _PIECE_BYTES))
+        if not piece:
+            break
+        left = None if left is None else left - len(piece)
+        yield piece
+    if left:
+        raise http.client.IncompleteRead(b"", left)
+    response.close()
+
+
+def _whole(response: http.client.HTTPResponse, most: int) -> bytes:
+    pieces: list[bytes] = []
+    for piece in _pieces(response):
+        pieces.append(piece)
+        most -= len(piece)
+        if most < 0:
+            raise UnreadableAnswerError("the answer is longer than any of a Verdict service: is that address one?")
+    return b"".join(pieces)
+
+
+def _fields(response: http.client.HTTPResponse) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.getheaders()}
+
+
+def _refused(response: http.client.HTTPResponse, asked: SentRequest) -> RefusedError:
+    document: Any = None
+    # A proxy's refusal may have any body; the status is enough then.
+    with suppress(UnreadableAnswerError):
+        document = read_json(_whole(response, _MOST_REFUSAL_BYTES))
+    return RefusedError(response.status, _fields(response), document, asked)

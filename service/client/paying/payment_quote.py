@@ -1,0 +1,140 @@
+"""The price of one call, checked against ceilings, transport security, clocks and the known payee."""
+
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import Final, NamedTuple
+
+from service.client.address import read_address
+from service.client.answer import RefusedError, SentRequest
+from service.client.paying.terms import HEADER, Payee, Terms, UnpaidError, read_terms
+from service.clock import SECOND_MS
+from service.units import MicroUsd, usdc
+
+APART_S: Final = 60
+"""How far the clocks of client and service may be apart."""
+
+_WHAT_LETTERS: Final = 200
+
+
+class Ceilings(NamedTuple):
+    """Most that is paid, in millionths of a dollar: for one call, and for the calls of one UTC day."""
+
+    call: int = 100_000
+    day: int = 1_000_000
+
+
+class PaymentQuote(NamedTuple):
+    """What somebody has to agree to.
+
+    Attributes:
+        terms: What is asked for.
+        what: Method and path that it is for.
+        url: The service.
+        spent: What was signed for today, in millionths of a dollar.
+        ceilings: Which hold.
+        before: Whom this service had paid until now; None where nothing was ever paid to it.
+    """
+
+    terms: Terms
+    what: str
+    url: str
+    spent: int
+    ceilings: Ceilings
+    before: Payee | None
+
+    @property
+    def moved_from(self) -> Payee | None:
+        """Whom the service had paid until now, where it wants its money elsewhere; else None."""
+        return None if self.before == self.terms.payee else self.before
+
+
+def make_quote(
+    asked: SentRequest, refused: RefusedError, spent: int, ceilings: Ceilings, now_ms: int, before: Payee | None
+) -> PaymentQuote:
+    """Write the bill of a request that was refused with 402.
+
+    Args:
+        asked: The request.
+        refused: The refusal.
+        spent: What was signed for today, in millionths of a dollar.
+        ceilings: Which hold.
+        now_ms: Epoch milliseconds.
+        before: Whom this service had paid until now.
+
+    Raises:
+        UnpaidError: If it cannot be read, is above a ceiling, or should not be paid from here.
+    """
+    terms = read_terms(refused.headers.get(HEADER))
+    _check_way(asked.url, terms)
+    _check_clocks(refused.headers.get("date"), now_ms)
+    if terms.amount > ceilings.call:
+        raise UnpaidError(
+            f"this call costs {usdc_text(terms.amount)}, and {usdc_text(ceilings.call)} is the most that one may "
+            "(--max-price, or `verdict config set max-price`); nothing was paid"
+        )
+    check_day(terms.amount, spent, ceilings)
+    return PaymentQuote(terms, describe_request(asked), asked.url, spent, ceilings, before)
+
+
+def known_payee_only(bill: PaymentQuote) -> None:
+    """Agree without a prompt: to the first payee of a service, and from then on to no other.
+
+    Raises:
+        UnpaidError: If the service wants its money elsewhere than until now.
+    """
+    if bill.moved_from is not None:
+        raise UnpaidError(
+            f"{bill.url} was paid at {bill.moved_from.pay_to} ({bill.moved_from.network}) until now, and wants it at "
+            f"{bill.terms.pay_to} on {bill.terms.dollar.shown}: if its operator says so too, agree to that once at a "
+            "terminal, without --yes; nothing was paid"
+        )
+
+
+def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
+    """Hold an amount against what is left of the day; all in millionths of a dollar.
+
+    Raises:
+        UnpaidError: If it is too much.
+    """
+    if spent + amount > ceilings.day:
+        raise UnpaidError(
+            f"this call costs {usdc_text(amount)}, and {usdc_text(spent)} of {usdc_text(ceilings.day)} for today are "
+            "signed for; wait for 00:00 UTC, or `verdict config set max-day`; nothing was paid"
+        )
+
+
+def describe_request(asked: SentRequest) -> str:
+    """Method and path of a request, for people."""
+    return asked.request.partition(b"\n")[0].decode("latin-1")[:_WHAT_LETTERS]
+
+
+def usdc_text(amount: int) -> str:
+    """Millionths of a dollar as people write them: `0.005 USDC`."""
+    return f"{usdc(MicroUsd(amount))} USDC"
+
+
+def _check_way(url: str, terms: Terms) -> None:
+    address = read_address(url)
+    if terms.dollar.is_real and not address.secure and not _is_here(address.host):
+        raise UnpaidError(f"{url} is neither encrypted nor on this machine: no real money goes there; nothing was paid")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_clocks(date: str | None, now_ms: int) -> None:
+    if date is None:
+        return
+    try:
+        apart_s = now_ms // SECOND_MS - int(parsedate_to_datetime(date).timestamp())
+    except (ValueError, OverflowError):
+        raise UnpaidError("the service does not say the time as HTTP does; nothing was paid") from None
+    if abs(apart_s) > APART_S:
+        raise UnpaidError(
+            f"the clock here is {abs(apart_s)} s {'ahead of' if apart_s > 0 else 'behind'} the service's; what is "
+            "signed would be refused, or good for longer than meant; nothing was paid"
+        )

@@ -1,0 +1,160 @@
+"""What a person has chosen once: `config.json`."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from service.client.address import read_address
+from service.client.errors import RefusalError
+from service.client.profile.files import config_dir, read_whole, write_whole
+
+FILE: Final = "config.json"
+
+URL: Final = "http://127.0.0.1:8402"
+"""Where `make run` puts a service."""
+
+MAX_PRICE_MICRO_USD: Final = 100_000
+"""Most that one call may cost where nothing else is chosen: twice the dearest there is."""
+
+MAX_DAY_MICRO_USD: Final = 1_000_000
+"""Most that the calls of one UTC day may cost where nothing else is chosen."""
+
+_MOST_MICRO_USD: Final = 1_000_000_000
+"""A thousand dollars: who means to let a program spend more a day has mistaken the unit."""
+
+
+_PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
+_AMOUNT: Final = re.compile(r"\d{1,6}(\.\d{1,6})?\Z", re.ASCII)
+
+
+class Config(NamedTuple):
+    """What is chosen; None where nothing is.
+
+    Attributes:
+        url: The service.
+        keystore: The wallet's file (Web3 secret storage).
+        max_price_micro_usd: Most that one call may cost.
+        max_day_micro_usd: Most that the calls of one UTC day may cost.
+    """
+
+    url: str | None = None
+    keystore: str | None = None
+    max_price_micro_usd: int | None = None
+    max_day_micro_usd: int | None = None
+
+
+class Choice(NamedTuple):
+    """One thing that can be chosen.
+
+    Attributes:
+        field: Of `Config`.
+        otherwise: What holds where it is not chosen, as it is typed; None where nothing does.
+        read: Text to value; raises `ValueError` with what is wrong.
+        show: Value to the text that `read` takes.
+    """
+
+    field: str
+    otherwise: str | None
+    read: Callable[[str], str | int]
+    show: Callable[[int], str] = str
+
+
+def read_usdc(text: str) -> int:
+    """Read an amount of USDC as people write it: `0.10` → 100000.
+
+    Returns:
+        Millionths of a dollar.
+
+    Raises:
+        ValueError: If it is no amount, has more than six decimals, is negative or above 1,000.
+    """
+    if not _AMOUNT.match(text):
+        raise ValueError(f"{text!r} is no amount of USDC; write it like 0.10, with six decimals at most")
+    whole, _, fraction = text.partition(".")
+    amount = int(whole) * 1_000_000 + int(fraction.ljust(6, "0"))
+    if amount > _MOST_MICRO_USD:
+        raise ValueError(f"{text} USDC is above 1000, the most that can be chosen here")
+    return amount
+
+
+def show_usdc(micro_usd: int) -> str:
+    """Write millionths of a dollar as USDC, two decimals at least: 100000 → `0.10`."""
+    whole, fraction = divmod(micro_usd, 1_000_000)
+    return f"{whole}.{f'{fraction:06}'.rstrip('0'):0<2}"
+
+
+def _address(text: str) -> str:
+    return str(read_address(text))
+
+
+def _path(text: str) -> str:
+    if not text.strip():
+        raise ValueError("a path is missing")
+    if _PRIVATE_KEY.match(text):
+        raise ValueError("that is a key, not the path of a file; it stays in the shell's history: use another wallet")
+    return str(Path(text).expanduser().absolute())
+
+
+CHOICES: Final[Mapping[str, Choice]] = {
+    "url": Choice("url", URL, _address),
+    "keystore": Choice("keystore", None, _path),
+    "max-price": Choice("max_price_micro_usd", show_usdc(MAX_PRICE_MICRO_USD), read_usdc, show_usdc),
+    "max-day": Choice("max_day_micro_usd", show_usdc(MAX_DAY_MICRO_USD), read_usdc, show_usdc),
+}
+"""By the name they have in the file and on the command line."""
+
+
+def path(environment: Mapping[str, str]) -> Path:
+    """Where it is kept; there need not be any."""
+    return config_dir(environment) / FILE
+
+
+def read(environment: Mapping[str, str]) -> Config:
+    """What is chosen; nothing where there is no file.
+
+    Raises:
+        RefusalError: If the file cannot be read or understood.
+    """
+    file = path(environment)
+    try:
+        content = read_whole(file)
+        return Config() if content is None else _understood(json.loads(content))
+    except OSError as error:
+        raise RefusalError(f"{file} cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        what = "it is not JSON" if isinstance(error, json.JSONDecodeError | RecursionError) else str(error)
+        raise RefusalError(f"{file} cannot be understood: {what}; mend it, or delete it to begin anew") from None
+
+
+def write(environment: Mapping[str, str], config: Config) -> None:
+    """Keep what is chosen.
+
+    Raises:
+        RefusalError: If it cannot be written.
+    """
+    file = path(environment)
+    try:
+        write_whole(file, (json.dumps(shown(config), indent=2, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        raise RefusalError(f"{file} cannot be written ({error.strerror})") from None
+
+
+def shown(config: Config) -> dict[str, str]:
+    """What is chosen, by name, each as it is typed."""
+    values = {name: getattr(config, choice.field) for name, choice in CHOICES.items()}
+    return {name: CHOICES[name].show(value) for name, value in values.items() if value is not None}
+
+
+def _understood(document: object) -> Config:
+    if not isinstance(document, dict):
+        raise ValueError("it holds no names and values")  # noqa: TRY004 - a file is at fault, not a caller
+    chosen: dict[str, str | int] = {}
+    for name, value in document.items():
+        if name not in CHOICES:
+            raise ValueError(f"it names {name!r}, and there are only {', '.join(CHOICES)}")
+        if not isinstance(value, str):
+            raise ValueError(f"{name} is not a text in quotation marks")  # noqa: TRY004 - the same
+        chosen[CHOICES[name].field] = CHOICES[name].read(value)
+    return Config()._replace(**chosen)  # type: ignore[arg-type]

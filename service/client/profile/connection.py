@@ -1,0 +1,58 @@
+"""Builds the client: service URL and token from arguments, environment, configuration and stored credentials."""
+
+from __future__ import annotations
+
+from service.client.address import read_address
+from service.client.connection import ApiConnection, is_token
+from service.client.errors import UNKNOWN_CALLER, RefusalError
+from service.client.profile import config, credentials
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def url_of(arguments: object, environment: Mapping[str, str]) -> str:
+    """The service's URL: `--url`, else `VERDICT_URL`, else the configured one, else localhost.
+
+    Raises:
+        RefusalError: If it is not a valid service URL.
+    """
+    typed = getattr(arguments, "url", None)
+    chosen = typed if typed is not None else environment.get("VERDICT_URL") or None
+    url = chosen if chosen is not None else config.read(environment).url or config.URL
+    try:
+        return str(read_address(url))
+    except ValueError as error:
+        source = "--url" if typed is not None else "VERDICT_URL" if chosen else "url"
+        raise RefusalError(f"{source}: {error}") from None
+
+
+def token_of(environment: Mapping[str, str], url: str) -> str | None:
+    """The token: `VERDICT_TOKEN`, else the stored one of that URL, else None.
+
+    Raises:
+        RefusalError: If it is not a valid token; the message does not repeat it.
+    """
+    token = environment.get("VERDICT_TOKEN", "").strip()
+    if token and not is_token(token):
+        raise RefusalError("VERDICT_TOKEN is no token: it holds a space or a letter that none has", UNKNOWN_CALLER)
+    if token:
+        return token
+    kept = credentials.find(environment, url)
+    return None if kept is None else kept.token
+
+
+def open_client(arguments: object, environment: Mapping[str, str], *, token: bool = True) -> ApiConnection:
+    """A client for the service. It connects with the first request.
+
+    Args:
+        arguments: With `url`, if the command has that option.
+        environment: Environment variables.
+        token: Whether to send the token; public routes need none.
+
+    Raises:
+        RefusalError: If URL or token is not valid, or stored credentials cannot be read.
+    """
+    url = url_of(arguments, environment)
+    return ApiConnection(url, token_of(environment, url) if token else None)

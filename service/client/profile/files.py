@@ -1,0 +1,146 @@
+"""A user's own files: their XDG folders, and atomic writes readable by their owner alone.
+
+Source: XDG Base Directory Specification 0.8. A relative path in its variables is invalid and ignored.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from service.client.errors import RefusalError
+
+_NAME = "verdict"
+
+
+def config_dir(environment: Mapping[str, str]) -> Path:
+    """The folder of what is chosen: `$XDG_CONFIG_HOME/verdict`. It need not exist.
+
+    Raises:
+        RefusalError: If there is no home to keep it in.
+    """
+    return _folder(environment, "XDG_CONFIG_HOME", ".config")
+
+
+def state_dir(environment: Mapping[str, str]) -> Path:
+    """The folder of what is kept from one command to the next: `$XDG_STATE_HOME/verdict`. It need not exist.
+
+    Raises:
+        RefusalError: If there is no home to keep it in.
+    """
+    return _folder(environment, "XDG_STATE_HOME", ".local/state")
+
+
+def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Path:
+    chosen = Path(environment.get(variable, ""))
+    return (chosen if chosen.is_absolute() else _home(environment) / otherwise) / _NAME
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    home = Path(environment.get("HOME", ""))
+    if home.is_absolute():
+        return home
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise RefusalError("there is no home folder to keep files in; set HOME, or XDG_STATE_HOME") from None
+
+
+_OWNERS_FILE: Final = 0o600
+_OWNERS_FOLDER: Final = 0o700
+_ROOT: Final = 0
+
+
+def read_whole(path: Path) -> bytes | None:
+    """A file as it is; None where there is none.
+
+    Raises:
+        OSError: If it is there and cannot be read, or somebody else could have put it there.
+    """
+    try:
+        _check(path.parent)
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file atomically: readers find the old or the new content, also after a crash.
+
+    A link is followed: people keep such files elsewhere and link to them.
+
+    Raises:
+        OSError: If it cannot be written, or anybody could put another in its place; what was there is still there.
+    """
+    target = Path(os.path.realpath(path))
+    make_folder(target.parent)
+    # Two processes differ by their number; one that a crash left behind must not be in the way.
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNERS_FILE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _keep_name(target.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, each its owner's alone.
+
+    Raises:
+        OSError: If it cannot be made, or what is there already is open to others.
+    """
+    for folder in reversed((path, *path.parents)):
+        if not folder.is_dir():
+            folder.mkdir(_OWNERS_FOLDER, exist_ok=True)
+    _check(path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Be the only process that is at something; others wait. The system takes the lock away from one that dies.
+
+    Args:
+        path: A file beside what is to be changed, made where there is none; never one that is itself replaced.
+
+    Raises:
+        OSError: If it cannot be made.
+    """
+    import fcntl  # noqa: PLC0415 - only who writes needs it
+
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _OWNERS_FILE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _check(folder: Path) -> None:
+    # Who can put a file there chooses which service is asked and paid, and whom one is there. Root is trusted, and may
+    # use the files of whomever it works for.
+    status, me = folder.stat(), os.geteuid()
+    if status.st_uid not in {me, _ROOT} and me != _ROOT:
+        raise PermissionError(errno.EPERM, "its folder belongs to somebody else")
+    if status.st_mode & stat.S_IWOTH:
+        raise PermissionError(errno.EPERM, "everybody may write in its folder; chmod o-w closes it")
+
+
+def _keep_name(folder: Path) -> None:
+    # The rename itself survives a crash only when the folder has been written; not every file system can do that.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,132 @@
+"""The wallet that signs: a keystore file with its password, or a private key from the environment."""
+
+import re
+import sys
+from collections.abc import Mapping
+from getpass import getpass
+from pathlib import Path
+from typing import Final
+
+from service.client.errors import RefusalError
+from service.ethereum.keystore import open_keystore
+from service.ethereum.signatures import address_of, private_key, sign, sign_personal
+
+_LONGEST: Final = 8_192
+
+
+def read_secret(prompt: str, environment: Mapping[str, str], variable: str = "") -> str:
+    """Read a secret from the environment, a prompt without echo, or standard input; never from an argument.
+
+    Args:
+        prompt: What it is: `Password of the keystore`.
+        environment: Environment variables.
+        variable: The variable that is read first.
+
+    Returns:
+        The secret, not empty.
+
+    Raises:
+        RefusalError: If there is none.
+    """
+    given = environment.get(variable) if variable else None
+    text = given or _typed(prompt)
+    if not text:
+        other = f", or set {variable}" if variable else ""
+        raise RefusalError(f"{prompt}: nothing was given; type it, or pipe it in as one line{other}")
+    return text
+
+
+def _typed(prompt: str) -> str:
+    if sys.stdin.closed or not sys.stdin.isatty():
+        try:
+            return sys.stdin.readline(_LONGEST).rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise RefusalError(f"{prompt}: what was piped in is no text") from None
+    try:
+        return getpass(f"{prompt}: ", sys.stderr)
+    except EOFError:
+        return ""
+
+
+KEY: Final = "VERDICT_WALLET_KEY"
+PASSWORD: Final = "VERDICT_KEYSTORE_PASSWORD"  # noqa: S105 - the name of a variable
+_WRITTEN: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
+_MOST_BYTES: Final = 65_536
+
+
+class Wallet:
+    """A signing key that is never shown.
+
+    Args:
+        key: The private key, 32 bytes.
+
+    Attributes:
+        address: In EIP-55's form.
+
+    Raises:
+        ValueError: If it is not a private key.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = private_key(key)
+        self.address = address_of(self._key.public_key)
+
+    def __repr__(self) -> str:
+        """The address only: this may end up in a log."""
+        return f"Wallet({self.address})"
+
+    def sign_text(self, text: str) -> str:
+        """Sign a text as `personal_sign` does (EIP-191): 0x and 130 hexadecimal digits."""
+        return "0x" + sign_personal(text, self._key).hex()
+
+    def sign_digest(self, digest: bytes) -> bytes:
+        """Sign 32 bytes: r, s, v."""
+        return sign(digest, self._key)
+
+
+def open_wallet(environment: Mapping[str, str], keystore: str | None) -> Wallet:
+    """Open the wallet: the given keystore, else the key in `VERDICT_WALLET_KEY`.
+
+    The password is `VERDICT_KEYSTORE_PASSWORD`, else it is asked for. Opening takes about a second.
+
+    Args:
+        environment: Of the process.
+        keystore: Path of a keystore file (Web3 Secret Storage, version 3), if any.
+
+    Raises:
+        RefusalError: If there is no wallet, or it cannot be opened.
+    """
+    if keystore and _WRITTEN.match(keystore):
+        raise RefusalError(
+            "--keystore takes the path of a file, not a key; whoever saw it on the command line can spend with it: "
+            f"move what it holds to another wallet, and set {KEY} to that one's"
+        )
+    if keystore:
+        return _of_file(Path(keystore).expanduser(), environment)
+    written = environment.get(KEY, "").strip()
+    if not written:
+        raise RefusalError(f"there is no wallet: name a keystore (--keystore FILE), or set {KEY}")
+    if not _WRITTEN.match(written):
+        raise RefusalError(f"{KEY} is no private key: it takes 64 hexadecimal digits, with or without 0x before them")
+    return _of(bytes.fromhex(written.removeprefix("0x")), KEY)
+
+
+def _of_file(path: Path, environment: Mapping[str, str]) -> Wallet:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES)
+    except OSError as error:
+        raise RefusalError(f"the keystore {path} cannot be read ({error.strerror})") from None
+    password = read_secret("Password of the keystore", environment, PASSWORD)
+    try:
+        opened = open_keystore(content, password)
+    except ValueError as error:
+        raise RefusalError(f"{path}: {error}") from None
+    return _of(opened, str(path))
+
+
+def _of(opened: bytes, where: str) -> Wallet:
+    try:
+        return Wallet(opened)
+    except ValueError:
+        raise RefusalError(f"{where} holds a number that is no private key") from None

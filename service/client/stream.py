@@ -1,0 +1,150 @@
+"""Reads a stream and reopens it at its cursor after a connection loss."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.connection import ApiConnection
+
+PATH: Final = "/api/cli/watch/"
+PAUSES_S: Final = (1, 2, 4, 8, 16)
+"""Delays before each attempt to reopen; an event resets them."""
+
+_STOPPED: Final = "shutdown"
+_AGAIN: Final = 503
+_LONGEST: Final = 4 * 2**20
+"""Most bytes of a line: a hundred times the longest that the service sends."""
+
+
+class StreamLine(NamedTuple):
+    """One line: its bytes without the line end, and the decoded object."""
+
+    raw: bytes
+    document: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """`open`, `event`, `heartbeat`, `gap`, `error`, `close`, or a newer service's type."""
+        return str(self.document.get("type"))
+
+
+class _CutError(Exception):
+    """The stream ended and may be reopened; the message says why."""
+
+
+class StreamClient:
+    """One stream.
+
+    Args:
+        client: SDK client, used by this stream alone.
+        stream: Its name.
+        query: `interval`, `max`, `diff`, `cursor`; None if not given.
+        pause: Sleeps for a number of seconds.
+        tell: Receives messages about the connection.
+    """
+
+    def __init__(
+        self,
+        client: ApiConnection,
+        stream: str,
+        query: Mapping[str, object],
+        pause: Callable[[float], object],
+        tell: Callable[[str], object],
+    ) -> None:
+        self.stream = stream
+        self.cursor = query.get("cursor")
+        self.reason: str | None = None
+        self._client = client
+        self._query = query
+        self._pause = pause
+        self.tell = tell
+        self._opened = False
+        self._events = 0
+        self._tries = 0
+
+    def lines(self) -> Iterator[StreamLine]:
+        """Yield every line until the stream ends.
+
+        Raises:
+            RefusedError: If the service refuses to open or reopen it.
+            UnreachableError: If it cannot be opened or reopened.
+            UnreadableAnswerError: If the lines are not those of a stream.
+        """
+        while True:
+            try:
+                yield from self._opening()
+            except _CutError as cut:
+                if self._tries == len(PAUSES_S):
+                    return
+                self._wait(str(cut))
+            except UnreachableError as error:
+                if not self._opened or self._tries == len(PAUSES_S):
+                    raise
+                self._wait(str(error))
+            except RefusedError as refused:
+                if not self._opened or refused.status != _AGAIN or self._tries == len(PAUSES_S):
+                    raise
+                self._wait(refused.message)
+            else:
+                return
+
+    def _opening(self) -> Iterator[StreamLine]:
+        self.reason = None
+        if self._is_done():
+            self.reason = "end"
+            return
+        for raw in self._raw():
+            line = _read(raw)
+            self._note(line)
+            yield line
+            if line.kind == "close":
+                if self.reason == _STOPPED:
+                    raise _CutError("the service stops")
+                return
+        raise _CutError("the stream broke off")
+
+    def _is_done(self) -> bool:
+        most = self._query.get("max")
+        return isinstance(most, int) and 0 < most <= self._events
+
+    def _raw(self) -> Iterator[bytes]:
+        query = {**self._query, "cursor": self.cursor}
+        most = query.get("max")
+        if isinstance(most, int) and most:
+            query["max"] = most - self._events
+        rest = b""
+        for piece in self._client.pieces("GET", PATH + self.stream, query):
+            *whole, rest = (rest + piece).split(b"\n")
+            yield from whole
+            if len(rest) > _LONGEST:
+                raise UnreadableAnswerError("a line of the stream does not end: is that address a Verdict service?")
+
+    def _note(self, line: StreamLine) -> None:
+        document = line.document
+        self._opened = True
+        meta = document.get("meta")
+        cursor = document.get("cursor") or (meta.get("cursor") if isinstance(meta, dict) else None)
+        self.cursor = cursor or self.cursor
+        if line.kind == "event":
+            self._events += 1
+            self._tries = 0
+        if line.kind == "close":
+            self.reason = str(document.get("reason"))
+
+    def _wait(self, why: str) -> None:
+        seconds = PAUSES_S[self._tries]
+        self._tries += 1
+        self._client.close()  # what may still come on that connection is not for the next
+        self.tell(f"opening it again in {seconds} s, where it stopped, which uses up a question: {why}")
+        self._pause(seconds)
+
+
+def _read(raw: bytes) -> StreamLine:
+    try:
+        document = json.loads(raw)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise UnreadableAnswerError("what comes is no stream: is that address a Verdict service?")
+    return StreamLine(raw, document)

@@ -1,0 +1,137 @@
+"""Error messages: for the model, what failed and what to do next; for a client, that it sent no JSON-RPC message."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from mcp import types
+
+from service.client.answer import RefusedError, UnreachableError
+from service.client.errors import RefusalError
+from service.client.paying.terms import OpenPaymentError, UnpaidError
+from service.errors import STATUS
+from service.mcp.tool_results import clean
+
+NO_SUBSTITUTE: Final = "Figures from memory are no substitute."
+
+_AGAIN: Final = "Try again later. " + NO_SUBSTITUTE
+_CORRECT: Final = "Correct the arguments and call again."
+_USER: Final = "Do not try again before your user has done something about it: "
+_ACTIONS: Final[Mapping[int, str]] = {
+    HTTPStatus.BAD_REQUEST: _CORRECT,
+    HTTPStatus.NOT_FOUND: "Call again with a name that exists; do not answer about one that does not.",
+    HTTPStatus.CONFLICT: "Call again.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _CORRECT,
+    HTTPStatus.REQUEST_URI_TOO_LONG: _CORRECT,
+    HTTPStatus.INTERNAL_SERVER_ERROR: "This is a defect of the service; tell its operator the request's id.",
+    HTTPStatus.BAD_GATEWAY: f"A source of the data failed, and nothing was counted. {_AGAIN}",
+    HTTPStatus.SERVICE_UNAVAILABLE: _AGAIN,
+    HTTPStatus.TOO_MANY_REQUESTS: "Wait before the next call.",
+}
+_CREDENTIAL: Final[Mapping[bool, str]] = {
+    True: "send an API key to this tool server, as `Authorization: Bearer …`.",
+    False: "`verdict login`, or start this tool server with VERDICT_TOKEN set to an API key.",
+}
+_MOST_SAID: Final = 600
+_MOST: Final = 2_000
+"""Longest error message, and longest text about it, in characters."""
+
+_LOGIN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+def explain(error: Exception, *, over_http: bool, pays: bool) -> str:
+    """A code, what is wrong, and what to do.
+
+    Args:
+        error: What the way to the service raised.
+        over_http: Whether callers bring their own credential.
+        pays: Whether this tool server pays.
+    """
+    match error:
+        case RefusedError():
+            text = f"{_code(error)}: {_said(error)} {_action(error, over_http=over_http, pays=pays)}"
+        case UnpaidError():
+            text = f"PAYMENT_REQUIRED: {_said(error)} {_USER}raise the ceilings, or wait for a free question."
+        case OpenPaymentError():
+            text = (
+                "PAYMENT_PENDING: The outcome of the payment for this call is not known yet. Call again with the same "
+                "arguments: the same payment is sent again, never a second one."
+            )
+        case UnreachableError():
+            text = f"UNREACHABLE: {_said(error)} Tell your user. {NO_SUBSTITUTE}"
+        case RefusalError():
+            text = f"REFUSED: {_said(error)}"
+        case _:
+            text = f"UNREADABLE: {_said(error)} Tell your user that this tool server may be older than the service."
+    return str(clean(text))[:_MOST]
+
+
+def _said(error: Exception) -> str:
+    """An error's message as a sentence."""
+    return f"{str(error)[:_MOST_SAID].rstrip('.')}."
+
+
+def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
+    if error.status in _LOGIN:
+        return _USER + _CREDENTIAL[over_http]
+    if error.status == HTTPStatus.PAYMENT_REQUIRED:
+        return _USER + _ways_on(error.document, over_http=over_http, pays=pays)
+    action = _ACTIONS.get(error.status, "Tell your user.")
+    wait = error.headers.get("retry-after", "")
+    return f"{action} Not before {wait} s from now." if wait.isascii() and wait.isdigit() else action
+
+
+def _ways_on(document: Any, *, over_http: bool, pays: bool) -> str:
+    """What a challenge's gate says of the price, and of when a question is free again."""
+    gate = document.get("gate") if isinstance(document, dict) else None
+    gate = gate if isinstance(gate, dict) else {}
+    query = gate.get("this_query")
+    price = query.get("price_usdc") if isinstance(query, dict) else None
+    ways = [f"wait until {gate['reset_at']}"] if gate.get("reset_at") else []
+    if gate.get("upgrade_url"):
+        ways.append(f"get a higher plan at {gate['upgrade_url']}")
+    if not over_http and not pays:
+        ways.append("start this tool server with --pay, so that it pays below the ceilings")
+    cost = f"this call costs {price} USDC; " if price else ""
+    return f"{cost}{', or '.join(ways) or 'use another credential'}."
+
+
+def _code(error: RefusedError) -> str:
+    """The code; where a route tells none, the first of its status."""
+    if error.code in STATUS:
+        return error.code
+    return next((code for code, status in STATUS.items() if status == error.status), error.code)
+
+
+def judge(raw: bytes) -> types.JSONRPCError | None:
+    """The error that answers bytes which are no JSON-RPC 2.0 message; null for a message.
+
+    Args:
+        raw: A line of standard input, or the body of a request. A list of messages is none.
+    """
+    try:
+        types.jsonrpc_message_adapter.validate_json(raw, by_name=False)
+    except ValueError:
+        pass
+    else:
+        return None
+    try:
+        found = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return error_of(types.PARSE_ERROR, "This is not valid JSON. Send one JSON-RPC message, in UTF-8.")
+    request_id = found.get("id") if isinstance(found, dict) else None
+    is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
+    message = "This is not a JSON-RPC 2.0 message. Send one object with jsonrpc, method and, to get an answer, id."
+    return error_of(types.INVALID_REQUEST, message, request_id if is_id else None)
+
+
+def error_of(code: int, message: str, request_id: types.RequestId | None = None) -> types.JSONRPCError:
+    """An error response.
+
+    Args:
+        code: JSON-RPC's.
+        message: For people and models.
+        request_id: Of the request that it answers; null where that is not known.
+    """
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))

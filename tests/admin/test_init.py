@@ -1,0 +1,115 @@
+"""A lost store is refused by every command that needs it, and given up only knowingly."""
+
+from pathlib import Path
+
+import pytest
+
+from service.access.secrets import FILE_NAME
+from tests.admin.conftest import Verdict
+from tests.fakes.postgres import postgres_dsn
+from tests.fakes.serving import run_verdict
+
+
+@pytest.fixture
+def used(verdict: Verdict, data_dir: Path) -> Path:
+    """A database file that has been used: there is a key in it."""
+    assert verdict("keys", "create", "--name", "first").code == 0
+    return data_dir / "verdict.db"
+
+
+def lose(database: Path) -> None:
+    for file in database.parent.glob(f"{database.name}*"):
+        if file.is_file():
+            file.unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.promise("start.lost-store")
+@pytest.mark.parametrize(
+    "command",
+    ["keys list", "keys create --name x", "usage", "grants list", "payments list", "doctor"],
+)
+@pytest.mark.parametrize("left", ["missing", "empty"])
+def test_a_lost_store_is_refused_with_the_remedy(verdict: Verdict, used: Path, command: str, left: str) -> None:
+    lose(used)
+    if left == "empty":
+        used.touch()
+    told = verdict(*command.split())
+    assert told.code == 1
+    assert f"{used} is {left}, but {used.parent} was used before: it contains secrets.toml" in told.err
+    assert "verdict backup" in told.err
+    assert "verdict init --new-store" in told.err
+
+
+@pytest.mark.process
+@pytest.mark.promise("start.lost-store")
+@pytest.mark.parametrize("arguments", [[], ["--first-key"], ["--workers", "2"]], ids=["one", "make run", "workers"])
+def test_a_start_on_an_empty_file_in_a_used_folder_is_refused(used: Path, arguments: list[str]) -> None:
+    lose(used)
+    used.touch()
+    told = run_verdict("serve", *arguments, data_dir=str(used.parent), port="0", source="fixtures")
+    assert told.returncode == 1
+    assert f"{used} is empty, but {used.parent} was used before" in told.stderr
+    assert "verdict init --new-store" in told.stderr
+    assert used.stat().st_size == 0
+
+
+@pytest.mark.promise("start.lost-store")
+def test_a_new_store_is_made_knowingly_and_what_is_left_of_the_old_one_is_kept(verdict: Verdict, used: Path) -> None:
+    secrets = (used.parent / FILE_NAME).read_bytes()
+    lose(used)
+    used.touch()
+    (used.parent / "verdict.db-runs").mkdir(exist_ok=True)
+    told = verdict("init", "--new-store")
+    assert told.code == 0, told.err
+    (aside,) = used.parent.glob("lost-store-*")
+    assert str(aside) in told.out
+    assert {found.name for found in aside.iterdir()} == {"verdict.db", "verdict.db-runs"}
+    assert (used.parent / FILE_NAME).read_bytes() == secrets
+    assert verdict("keys", "list", "--json").json == {"keys": []}
+
+
+def test_a_new_store_is_made_in_an_empty_folder_too(verdict: Verdict, data_dir: Path) -> None:
+    told = verdict("init", "--new-store")
+    assert told.code == 0
+    assert "lost-store" not in told.out
+    assert verdict("usage").code == 0
+    assert (data_dir / "verdict.db").stat().st_size
+
+
+def test_a_store_that_has_content_is_never_given_up(verdict: Verdict, used: Path) -> None:
+    before = used.read_bytes()
+    told = verdict("init", "--new-store")
+    assert told.code == 1
+    assert "is not empty" in told.err
+    assert used.read_bytes() == before
+
+
+def test_init_needs_the_confirmation(verdict: Verdict, data_dir: Path) -> None:
+    assert "--new-store" in verdict("init").err
+    assert not data_dir.exists()
+
+
+def test_a_folder_whose_files_cannot_be_moved_is_refused(
+    verdict: Verdict, used: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose(used)
+    used.touch()
+
+    def refuse(_path: Path, _target: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    told = verdict("init", "--new-store")
+    assert told.code == 1
+    assert "cannot be moved (Permission denied)" in told.err
+
+
+@pytest.mark.process
+def test_a_server_is_made_anew_for_a_folder_that_was_used(verdict: Verdict, data_dir: Path) -> None:
+    (data_dir / "verdict.db-runs").mkdir(parents=True)
+    with postgres_dsn(fresh=True) as address:
+        assert "is empty, but" in verdict("keys", "list", store=address).err
+        assert verdict("init", "--new-store", store=address).code == 0
+        assert verdict("keys", "list", store=address).code == 0
+    assert [aside.name for folder in data_dir.glob("lost-store-*") for aside in folder.iterdir()] == ["verdict.db-runs"]

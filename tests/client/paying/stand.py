@@ -1,0 +1,187 @@
+"""A service that asks for money, as a test writes it: scripted refusals and answers, and everything a buyer needs."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from email.utils import formatdate
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from eth_account import Account
+from eth_account.messages import encode_defunct
+
+from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError
+from service.client.paying.buyer import Buyer
+from service.client.paying.payment_quote import Ceilings, PaymentQuote
+from service.client.paying.payment_store import PaymentStore
+from service.client.signin.wallet import Wallet
+from service.clock import SECOND_MS
+from service.wire.canonical import canonical
+from tests.fakes.clock import START_MS, FakeClock
+from tests.payments.signing import row
+
+SECRET = b"\x11" * 32
+PAYEE = "0x2222222222222222222222222222222222222222"
+URL = "http://127.0.0.1:8402"
+REQUEST = b"GET /api/cli/coin/risk/BTC\n"
+ASKED = SentRequest(URL, REQUEST, "ab" * 32)
+SIGNER = Account.from_key(b"\x77" * 32)
+NAME = "rcp_0123456789abcdefghijkl"
+BODY = b'{"schemaVersion":1,"data":{},"meta":{}}'
+
+Step = RawAnswer | Exception
+
+
+def asking(
+    *rows: Any,
+    asked: SentRequest | None = ASKED,
+    date_ms: int | None = START_MS,
+    header: str | None = None,
+    **challenge: Any,
+) -> RefusedError:
+    """A 402 that accepts these rows."""
+    told = {"x402Version": 2, "error": "payment required", "accepts": list(rows or (row(pay_to=PAYEE),)), **challenge}
+    headers = {"payment-required": b64encode(json.dumps(told).encode()).decode() if header is None else header}
+    if date_ms is not None:
+        headers["date"] = formatdate(date_ms / SECOND_MS, usegmt=True)
+    document = {"schemaVersion": 1, "error": {"code": "PAYMENT_REQUIRED", "message": "your questions are spent"}}
+    return RefusedError(402, headers, document, asked)
+
+
+def refused(status: int, message: str = "no", **headers: str) -> RefusedError:
+    """Another refusal."""
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return RefusedError(status, told, {"error": {"code": "X", "message": message}}, ASKED)
+
+
+def lost() -> UnreachableError:
+    return UnreachableError("the connection broke", sent=True)
+
+
+def answered(**headers: str) -> RawAnswer:
+    """An answer that costs nothing."""
+    return RawAnswer(200, headers, BODY)
+
+
+def sold(name: str = NAME) -> RawAnswer:
+    """An answer that was paid for."""
+    return RawAnswer(200, {"x-receipt-id": name}, BODY)
+
+
+def payment_in(headers: Mapping[str, str]) -> Any:
+    """What a payment header says."""
+    return json.loads(b64decode(headers["PAYMENT-SIGNATURE"], validate=True))
+
+
+NOTHING: Mapping[str, str] = {}
+
+
+class Stand:
+    """Both sides of a purchase.
+
+    Attributes:
+        script: What the service does with each request that carries a payment; the last for ever.
+        sent: The headers of those requests.
+        told: What was said about the money.
+        paused: Seconds that were waited.
+        agreed: Every bill that was agreed to.
+        receipt: Changes to the honest receipt.
+        signs: Who signs receipts.
+        token: Of the caller; null for one without an account.
+        proofs: The headers that came with each request for a receipt or the manifest.
+    """
+
+    def __init__(self, state: Path, *script: Step) -> None:
+        self.state = state
+        self.clock = FakeClock()
+        self.script = list(script)
+        self.sent: list[Mapping[str, str]] = []
+        self.told: list[str] = []
+        self.paused: list[float] = []
+        self.agreed: list[PaymentQuote] = []
+        self.receipt: dict[str, Any] = {}
+        self.signs = SIGNER
+        self.signed: Any = None
+        self.manifest: Any = {"data": {"receiptSigner": SIGNER.address}}
+        self.wallet = Wallet(SECRET)
+        self.opened = 0
+        self.token: str | None = "verdict_sk_any"
+        self.proofs: list[Mapping[str, str]] = []
+
+    @property
+    def store(self) -> PaymentStore:
+        return PaymentStore(self.state, self.clock)
+
+    def buyer(self, ceilings: Ceilings | None = None) -> Buyer:
+        return Buyer(
+            store=self.store,
+            ceilings=ceilings or Ceilings(),
+            agree=self.agreed.append,
+            open_wallet=self._open,
+            tell=self.told.append,
+            pause=self._pause,
+            clock=self.clock,
+        )
+
+    def buy(self, due: RefusedError | None = None, ceilings: Ceilings | None = None) -> RawAnswer:
+        return self.buyer(ceilings).buy(due or asking(), self.send, self)
+
+    def send(self, headers: Mapping[str, str]) -> RawAnswer:
+        self.sent.append(headers)
+        step = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> RawAnswer:
+        """What a receipt is fetched with."""
+        assert method == "GET"
+        self.proofs.append(headers)
+        if path == "/api/cli/manifest":
+            return RawAnswer(200, {}, json.dumps(self.manifest).encode())
+        assert path == f"/api/receipts/{NAME}"
+        return RawAnswer(200, {}, json.dumps(self.signed or self.written()).encode())
+
+    def written(self) -> dict[str, Any]:
+        """The receipt as an honest service writes it, but for what the test changes, signed by eth_account."""
+        signed = payment_in(self.sent[-1])["payload"]["authorization"]
+        receipt = {
+            "schema": "verdict-receipt/1",
+            "id": NAME,
+            "route": "coin.risk",
+            "method": "GET",
+            "resource": f"{URL}/api/cli/coin/risk/BTC",
+            "price_usdc": "0.005",
+            "asset": row()["asset"],
+            "transaction": "0x" + "42" * 32,
+            "settlement": "chain",
+            "claimed_at": "2025-07-25T12:00:00.000Z",
+            "settled_at": "2025-07-25T12:00:00.000Z",
+            "user_id": 1,
+            "request_hash": sha256(REQUEST).hexdigest(),
+            "response_hash": sha256(BODY).hexdigest(),
+            "amount": signed["value"],
+            "network": "eip155:84532",
+            "pay_to": signed["to"],
+            "payer": signed["from"],
+            "nonce": signed["nonce"],
+            **self.receipt,
+        }
+        text = encode_defunct(text=canonical(receipt).decode())
+        return {
+            "receipt": receipt,
+            "signer": self.signs.address,
+            "signature": f"0x{self.signs.sign_message(text).signature.hex().removeprefix('0x')}",
+        }
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.clock.set_wall(self.clock.at_ms + round(seconds * SECOND_MS))
+
+    def _open(self) -> Wallet:
+        self.opened += 1
+        return self.wallet
+
+    def _pause(self, seconds: float) -> None:
+        self.paused.append(seconds)
+        self.pass_seconds(seconds)
