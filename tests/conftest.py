@@ -41,7 +41,8 @@ def pytest_configure() -> None:
 
 
 def _note_start(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _STARTS:
+    # `ctypes.util.find_library` asks ldconfig once, when a library is first imported.
+    if event in _STARTS and (not arguments or arguments[0] != "/sbin/ldconfig"):
         _started.append(f"{event} {arguments[0] if arguments else ''}")
 
 

@@ -133,6 +133,20 @@ class Command(NamedTuple):
     epilog: str = ""
 
 
+class LazyCommand(NamedTuple):
+    """A Click command or group that is imported when it is used.
+
+    Attributes:
+        words: Its name: `mcp`.
+        summary: One sentence for the help of `verdict`.
+        where: `module:name` of the Click command.
+    """
+
+    words: str
+    summary: str
+    where: str
+
+
 CONNECTING = (Argument("--url", "the service (VERDICT_URL, else what is configured)", metavar="URL"),)
 """Options of every command that calls a service."""
 

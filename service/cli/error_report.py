@@ -9,6 +9,8 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Final, TypeGuard
 
+import click
+
 from service.cli.command import Command
 from service.cli.terminal import safe
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
@@ -54,7 +56,7 @@ _MOST_CANDIDATES: Final = 10
 _DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
 
 
-def report(error: Exception, command: Command | None, typed: Sequence[str]) -> None:
+def report(error: Exception, command: click.Command | Command | None, typed: Sequence[str]) -> None:
     """Write to stderr what went wrong.
 
     Args:
@@ -109,7 +111,10 @@ def _code_for(status: int) -> int:
     return _CODES.get(HTTPStatus(status) if status in set(HTTPStatus) else HTTPStatus.NOT_FOUND, REFUSED)
 
 
-def _is_for_programs(command: Command | None, typed: Sequence[str]) -> bool:
+def _is_for_programs(command: click.Command | Command | None, typed: Sequence[str]) -> bool:
+    if isinstance(command, click.Command):
+        has_format = any(parameter.name == "as_json" for parameter in command.params)
+        return has_format and (not _FORMATS.isdisjoint(typed) or not sys.stdout.isatty())
     arguments = command.arguments if command else ()
     # Options that call the service instead of the local data folder (`--mine`, `--client`) also report in JSON.
     has_format = any(a.exclusive == _FORMAT or (a.run and a.name in typed) for a in arguments)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from service.cli.parser import Invocation, RootGroup
+from service.cli.environment import Environment
+from service.cli.parser import RootGroup
 from service.client.errors import FAILED, INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections
     Returns:
         The exit code, one of `service.client.errors`.
     """
-    invocation = Invocation(environment, sections)
+    state = Environment(environment, sections)
     try:
-        code = _run(typed, invocation)
+        code = _run(typed, state)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -44,18 +45,18 @@ def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections
         _discard(sys.stdout)
         return FAILED
     except Exception as error:  # noqa: BLE001 - reported with its traceback and an exit code of its own
-        return _report(error, typed, invocation)
+        return _report(error, typed, state)
     return code
 
 
-def _run(typed: Sequence[str], invocation: Invocation) -> int:
-    root = RootGroup(invocation.sections)
-    if COMPLETE in invocation.environment:
+def _run(typed: Sequence[str], state: Environment) -> int:
+    root = RootGroup(state.sections)
+    if COMPLETE in state.variables:
         from click.shell_completion import shell_complete  # noqa: PLC0415 - only for the Tab key
 
-        return shell_complete(root, {}, "verdict", COMPLETE, invocation.environment[COMPLETE])
+        return shell_complete(root, {}, "verdict", COMPLETE, state.variables[COMPLETE])
     try:
-        with root.make_context("verdict", list(typed), obj=invocation) as context:
+        with root.make_context("verdict", list(typed), obj=state) as context:
             code: int = root.invoke(context)
             return code
     except click.exceptions.Exit as end:
@@ -71,13 +72,13 @@ def _run(typed: Sequence[str], invocation: Invocation) -> int:
         raise UsageError(error.format_message(), context.command_path) from None
 
 
-def _report(error: Exception, typed: Sequence[str], invocation: Invocation) -> int:
+def _report(error: Exception, typed: Sequence[str], state: Environment) -> int:
     from service.cli.error_report import exit_code_of, is_output_lost, report  # noqa: PLC0415 - for a failure only
 
     if is_output_lost(error):
         _discard(sys.stdout)
     try:
-        report(error, invocation.command, typed)
+        report(error, state.command, typed)
     except OSError:  # stderr is closed or full; the exit code remains
         _discard(sys.stderr)
     return exit_code_of(error)

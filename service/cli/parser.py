@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from service import __version__
-from service.cli.command import Arguments, load
+from service.cli.command import Arguments, LazyCommand, load
+from service.cli.environment import HELP, Environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from service.cli.command import Argument, Command
 
-    Sections = Sequence[tuple[str, Sequence[Command]]]
+    Sections = Sequence[tuple[str, Sequence[Command | LazyCommand]]]
 
 _ABOUT: Final = "Crypto market data you can check and verdicts you can reproduce."
 _EPILOG: Final = (
@@ -24,24 +25,6 @@ _EPILOG: Final = (
 )
 _TICKER: Final = re.compile(r"k?[A-Z0-9]{1,20}", re.ASCII)
 _INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
-_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
-
-
-class Invocation:
-    """State of one command line, the `obj` of every Click context.
-
-    Args:
-        environment: Environment variables of the process.
-        sections: The command table.
-
-    Attributes:
-        command: The command that was recognized; None until then.
-    """
-
-    def __init__(self, environment: Mapping[str, str], sections: Sections) -> None:
-        self.environment = environment
-        self.sections = sections
-        self.command: Command | None = None
 
 
 class RootGroup(click.Group):
@@ -52,27 +35,31 @@ class RootGroup(click.Group):
     """
 
     def __init__(self, sections: Sections) -> None:
-        super().__init__("verdict", help=_ABOUT, epilog=_EPILOG, context_settings=_SETTINGS, no_args_is_help=True)
+        super().__init__("verdict", help=_ABOUT, epilog=_EPILOG, context_settings=HELP, no_args_is_help=True)
         self.params.append(
             click.Option(
                 ["--version"], is_flag=True, expose_value=False, is_eager=True, help="Print the version.",
                 callback=_print_version,
             )
         )  # fmt: skip
+        self._lazy = {row.words: row for _, rows in sections for row in rows if isinstance(row, LazyCommand)}
         self._rows: dict[str, list[Command]] = {}
         self._sections: list[tuple[str, list[str]]] = []
         for title, rows in sections:
             new = dict.fromkeys(row.words.split()[0] for row in rows if row.words.split()[0] not in self._rows)
             self._sections.append((title, list(new)))
             for row in rows:
-                self._rows.setdefault(row.words.split()[0], []).append(row)
+                if not isinstance(row, LazyCommand):
+                    self._rows.setdefault(row.words.split()[0], []).append(row)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
         """First words, in the order of the table."""
-        return list(self._rows)
+        return [word for _, words in self._sections for word in words]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's signature
         """The command or group of a first word."""
+        if cmd_name in self._lazy:
+            return load(self._lazy[cmd_name].where)  # type: ignore[return-value]  # a command, not a function
         rows = self._rows.get(cmd_name)
         if rows is None:
             return None
@@ -83,20 +70,28 @@ class RootGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command of a first word. An upper-case ticker is short for `signal TICKER`."""
         word = args[0]
-        if word not in self._rows and not ctx.resilient_parsing:
+        known = self.list_commands(ctx)
+        if word not in known and not ctx.resilient_parsing:
             if _TICKER.fullmatch(word):
                 return super().resolve_command(ctx, ["signal", *args])
             longer = [row.words for rows in self._rows.values() for row in rows if word in row.words.split()]
             if longer:
                 raise click.UsageError(f"No such command {word!r}. Did you mean {longer[0]!r}?", ctx)
-            raise click.exceptions.NoSuchCommand(word, possibilities=self._rows, ctx=ctx)
+            raise click.exceptions.NoSuchCommand(word, possibilities=known, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """One list for each section."""
         for title, words in self._sections:
             with formatter.section(title):
-                formatter.write_dl([(word, _short_help(word, self._rows[word])) for word in words])
+                formatter.write_dl([(word, self._short_help(word)) for word in words])
+
+    def _short_help(self, word: str) -> str:
+        if word in self._lazy:
+            return self._lazy[word].summary
+        rows = self._rows[word]
+        # The summary of a command, or the second words of a group.
+        return rows[0].summary if rows[0].words == word else ", ".join(row.words.partition(" ")[2] for row in rows)
 
 
 class WordGroup(click.Group):
@@ -113,7 +108,7 @@ class WordGroup(click.Group):
         self._rows = {row.words.split()[1]: row for row in rows}
         default = next((name for name, row in self._rows.items() if row.default), None)
         epilog = f"`verdict {word}` is short for `verdict {word} {default}`." if default else None
-        super().__init__(word, epilog=epilog, context_settings=_SETTINGS)
+        super().__init__(word, epilog=epilog, context_settings=HELP)
         self._default = default
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -156,13 +151,13 @@ class RowCommand(click.Command):
             params=[_parameter(argument) for argument in row.arguments],
             help=_sentence(row.summary),
             short_help=row.summary,
-            context_settings=_SETTINGS,
+            context_settings=HELP,
         )
         self.row = row
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse, then check options that exclude each other."""
-        if isinstance(ctx.obj, Invocation):
+        if isinstance(ctx.obj, Environment):
             ctx.obj.command = self.row
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
@@ -177,7 +172,7 @@ class RowCommand(click.Command):
         """
         arguments = arguments_of(self.row, ctx.params)
         arguments.sections = ctx.obj.sections
-        code: int = load(arguments.run)(arguments, ctx.obj.environment)
+        code: int = load(arguments.run)(arguments, ctx.obj.variables)
         return code
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
@@ -276,11 +271,6 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: object) 
     if value and not ctx.resilient_parsing:
         click.echo(f"verdict {__version__}")
         ctx.exit()
-
-
-def _short_help(word: str, rows: Sequence[Command]) -> str:
-    """The summary of a command, or the second words of a group."""
-    return rows[0].summary if rows[0].words == word else ", ".join(row.words.partition(" ")[2] for row in rows)
 
 
 def _with_choices(argument: Argument) -> str:

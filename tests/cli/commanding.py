@@ -10,7 +10,8 @@ from unittest import mock
 from service.__main__ import SECTIONS, run
 from service.cli import main
 from service.cli.command import Arguments
-from service.cli.parser import Invocation, RowCommand, arguments_of
+from service.cli.environment import Environment
+from service.cli.parser import RowCommand, arguments_of
 
 
 class Terminal(io.StringIO):
@@ -59,7 +60,7 @@ def parsed(*words: str) -> Arguments:
         return 0
 
     with mock.patch.object(RowCommand, "invoke", keep):
-        main._run(words, Invocation({}, SECTIONS))
+        main._run(words, Environment({}, SECTIONS))
     [arguments] = kept
     return arguments
 

@@ -6,7 +6,8 @@ import click
 import pytest
 
 from service.cli.command import Argument, Arguments, Command
-from service.cli.parser import Invocation, RowCommand, arguments_of
+from service.cli.environment import Environment
+from service.cli.parser import RowCommand, arguments_of
 from service.client.errors import UsageError
 from tests.cli.commanding import parsed
 
@@ -40,7 +41,7 @@ BASE = ["a", "--unit", "h", "--user", "u"]
 
 
 def read(row: Command, typed: list[str]) -> Arguments:
-    with RowCommand(row).make_context("it", list(typed), obj=Invocation({}, ())) as context:
+    with RowCommand(row).make_context("it", list(typed), obj=Environment({}, ())) as context:
         return arguments_of(row, context.params)
 
 

@@ -26,5 +26,5 @@ def person(gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Perso
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is a terminal."""
-    for name in ("service.cli.login_commands", "service.client.signin.wallet"):
-        monkeypatch.setattr(f"{name}.is_terminal", lambda _: True)
+    monkeypatch.setattr("service.cli.login_commands.is_terminal", lambda _: True)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
