@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.charmap import intervals_from_codec
+from keyring.backend import get_all_keyring
 
 from service.clock import SystemClock
 from service.settings import Settings
@@ -37,12 +38,12 @@ _started: Final[list[str]] = []
 def pytest_configure() -> None:
     """Note the start of every process, for `pytest_runtest_call`."""
     platform.processor()  # the standard library starts `uname` once
+    get_all_keyring()  # keyring's backends look for system libraries once, with ldconfig and gcc
     sys.addaudithook(_note_start)
 
 
 def _note_start(event: str, arguments: tuple[Any, ...]) -> None:
-    # `ctypes.util.find_library` asks ldconfig once, when a library is first imported.
-    if event in _STARTS and (not arguments or arguments[0] != "/sbin/ldconfig"):
+    if event in _STARTS:
         _started.append(f"{event} {arguments[0] if arguments else ''}")
 
 

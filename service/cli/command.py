@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 CATALOGUE = f"{__file__.removesuffix('command.py')}catalogue.json"
 """Path of the commands of the offers, written by `make commands`."""
@@ -146,6 +146,9 @@ class LazyCommand(NamedTuple):
     summary: str
     where: str
 
+
+if TYPE_CHECKING:
+    Sections = Sequence[tuple[str, Sequence[Command | LazyCommand]]]
 
 CONNECTING = (Argument("--url", "the service (VERDICT_URL, else what is configured)", metavar="URL"),)
 """Options of every command that calls a service."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TextIO
 
-    from service.cli.parser import Sections
+    from service.cli.command import Sections
 
 
 COMPLETE = "_VERDICT_COMPLETE"

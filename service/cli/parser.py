@@ -14,9 +14,7 @@ from service.cli.environment import HELP, Environment
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from service.cli.command import Argument, Command
-
-    Sections = Sequence[tuple[str, Sequence[Command | LazyCommand]]]
+    from service.cli.command import Argument, Command, Sections
 
 _ABOUT: Final = "Crypto market data you can check and verdicts you can reproduce."
 _EPILOG: Final = (
