@@ -20,7 +20,7 @@ _SERVICE = (
                 metavar="N",
                 parse="service.admin.options:workers",
             ),
-            Argument("--first-key", "make a fresh key named `make run` and print how to try it", kind="flag"),
+            Argument("--first-key", "create a `pro` and a `free` key anew, and print how to try them", kind="flag"),
             Argument("--worker", "which of several this process is", kind="number", hidden=True),
             Argument("--listener", "the socket that several share", kind="number", hidden=True),
         ),

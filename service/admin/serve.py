@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shlex
 import signal
 import socket
 import sys
@@ -17,7 +16,8 @@ import uvloop
 
 from service import logs
 from service.admin.drop_privileges import give_up, warn_root
-from service.admin.folder import Folder, refusing, run_in_folder
+from service.admin.first_keys import renew_first_keys, welcome
+from service.admin.folder import refusing, run_in_folder
 from service.admin.listener import check_tls, listen, url_of
 from service.admin.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.cli.command import load
@@ -34,7 +34,6 @@ from service.wiring.preload import Preload, preloading
 if TYPE_CHECKING:
     from service.wiring.process import Process
 
-FIRST_KEY: Final = "make run"
 _LAST_CALL_S: Final = 9.9
 """Seconds from a signal until the kernel ends a parent of workers that has not ended."""
 
@@ -150,25 +149,15 @@ def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None
 def _welcome(
     settings: Settings, listener: socket.socket, environment: Mapping[str, str]
 ) -> dict[str, Callable[[], None]]:
-    """Create the first key; print it when the service listens, and another line when it is ready."""
-    key, user_id = run_in_folder(environment, _renew_first_key, make=True)
+    """Create the first keys; print them when the service listens, and another line when it is ready."""
+    keys = run_in_folder(environment, renew_first_keys, make=True)
     url = url_of(listener, tls=settings.tls_cert is not None)
-    verdict = _command()
     data = "recorded" if settings.source == "fixtures" else "live"
 
-    def show_key() -> None:
-        _print(
-            f"\nVerdict listens on {url} and loads {data} data. Ctrl-C stops it.\n\n"
-            + (f"  Page  {url}/\n" if settings.pages == "on" else "")
-            + f"  Key   {key}\n"
-            f"  Try   curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n"
-            f"  Or    VERDICT_URL={url} VERDICT_TOKEN={key} {verdict} coin risk BTC\n\n"
-            f"The key belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
-            f"  VERDICT_DATA_DIR={settings.data_dir} {verdict} \\\n"
-            f"    grants add --user {user_id} --tier pro\n\n"
-        )
+    def show_keys() -> None:
+        _print(welcome(environment, url, keys, data=data, page=settings.pages == "on"))
 
-    return {"listening": show_key, "ready": lambda: _print(f"Ready: {url} answers.\n")}
+    return {"listening": show_keys, "ready": lambda: _print(f"Ready: {url} answers.\n")}
 
 
 def _print(text: str) -> None:
@@ -186,23 +175,6 @@ def _give_up(settings: Settings, environment: Mapping[str, str]) -> None:
 
 def _configure_logs(settings: Settings, environment: Mapping[str, str]) -> None:
     logs.configure(settings.log_level, settings.log_format, colour=screen_of(environment, sys.stderr).colour)
-
-
-def _command() -> str:
-    """What to type for `verdict`: the file that was started; or, where that was the package, what stands for it."""
-    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
-    if started.name != "__main__.py":
-        return shlex.quote(str(started))
-    return shlex.quote(str(launcher)) if launcher.exists() else f"{sys.executable} -m service"
-
-
-async def _renew_first_key(folder: Folder) -> tuple[str, int]:
-    """Create a key named `make run` and revoke the one of the last start, which cannot be shown again."""
-    former = [key for key in await folder.admin.list_keys() if key.name == FIRST_KEY and key.revoked_ms is None]
-    for key in former:
-        await folder.admin.revoke_key(str(key.prefix))
-    issued = await folder.admin.create_key(FIRST_KEY, user_id=former[0].user_id if former else None)
-    return issued.key, issued.user_id
 
 
 def _tell_parent() -> None:

@@ -104,7 +104,7 @@ class AssetListingRefresh:
         if self._origin() == origin:
             await self._document.put(origin, listing, observed_ms)
             if left_out != self._left_out:
-                _log.info("Assets left out: their category is not listed.", extra={"assets": left_out})
+                _log.debug("Assets left out: their category is not listed.", extra={"assets": left_out})
             self._left_out = left_out
 
     async def _read(

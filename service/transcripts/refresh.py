@@ -200,7 +200,7 @@ class TranscriptRefresh:
             try:
                 segments = await self._reader.transcript(link, language)
             except (UpstreamError, UnreadableError) as error:
-                _log.info("a transcript was not read", extra={"episode": episode.episode, "why": str(error)})
+                _log.debug("a transcript was not read", extra={"episode": episode.episode, "why": str(error)})
                 continue
             if segments:
                 return segments

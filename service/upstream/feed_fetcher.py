@@ -272,8 +272,8 @@ class FeedFetcher:
     ) -> UpstreamError:
         self.failures += 1
         error = UpstreamError(_name(at), status, body, retry_after_s=retry_after_s, stage=stage)
-        # Info only: one dead link of a third party needs no operator.
-        _log.info("fetch failed", extra={"upstream": error.upstream, "status": status, "body": error.body[:200]})
+        # Debug only: a dead link of a third party is normal, and the job that reads a feed logs that it fails.
+        _log.debug("fetch failed", extra={"upstream": error.upstream, "status": status, "body": error.body[:200]})
         return error
 
 

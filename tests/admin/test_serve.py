@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from service.admin import serve
+from service.admin.first_keys import FirstKeys, command, renew_first_keys, store, welcome
 from service.admin.folder import run_in_folder
 from service.client.errors import RefusalError
+from service.client.profile import credentials
 from tests.fakes.handful import handful
 from tests.fakes.ports import held_port
 from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, serving, wait_until
@@ -84,7 +86,7 @@ def test_root_is_told_that_it_is_not_needed_and_cannot_open_the_folder_of_anothe
 def test_what_it_says_to_type_is_what_was_typed(started: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [started, "serve"])
     monkeypatch.setattr(sys, "executable", "/usr/nowhere/python")
-    assert serve._command() == typed
+    assert command() == typed
 
 
 def test_a_command_beside_the_interpreter_is_typed_for_the_package(
@@ -93,7 +95,7 @@ def test_a_command_beside_the_interpreter_is_typed_for_the_package(
     (tmp_path / "verdict").touch()
     monkeypatch.setattr(sys, "argv", ["/home/somebody/verdict/service/__main__.py", "serve"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert serve._command() == str(tmp_path / "verdict")
+    assert command() == str(tmp_path / "verdict")
 
 
 def test_a_folder_that_cannot_be_made_is_refused_with_the_setting_to_change(tmp_path: Path) -> None:
@@ -111,15 +113,54 @@ def test_a_folder_on_a_full_disk_is_refused_with_what_to_do(tmp_path: Path, monk
         serve._make_folder(tmp_path)
 
 
-def test_the_first_key_of_an_earlier_start_is_revoked(tmp_path: Path) -> None:
-    environment = {"VERDICT_DATA_DIR": str(tmp_path), "VERDICT_SOURCE": "fixtures"}
-    (key, user_id), (renewed, same) = (run_in_folder(environment, serve._renew_first_key, make=True) for _ in range(2))
-    listed = run_in_folder(environment, lambda folder: folder.admin.list_keys())
-    assert (key == renewed, user_id == same) == (False, True)
-    assert {each.prefix == renewed[: len(str(each.prefix))]: each.revoked_ms is None for each in listed} == {
-        True: True,
-        False: False,
-    }
+@pytest.fixture
+def first(tmp_path: Path) -> dict[str, str]:
+    """The environment of a first start, with a profile of its own."""
+    return {"VERDICT_DATA_DIR": str(tmp_path / "data"), "VERDICT_SOURCE": "fixtures", "HOME": str(tmp_path)}
+
+
+URL = "http://127.0.0.1:8402"
+
+
+def test_the_first_keys_of_an_earlier_start_are_revoked_and_their_users_kept(first: dict[str, str]) -> None:
+    old, new = (run_in_folder(first, renew_first_keys, make=True) for _ in range(2))
+    listed = run_in_folder(first, lambda folder: folder.admin.list_keys())
+    live = {(key.name, key.user_id): key.prefix for key in listed if key.revoked_ms is None}
+    assert {user for _, user in live} == {key.user_id for key in listed} == {1, 2}
+    assert new.pro.startswith(str(live["make run", 1]))
+    assert new.free.startswith(str(live["make run, free", 2]))
+    assert new.former == {key[:19] for key in old[:2]} == {str(k.prefix) for k in listed if k.revoked_ms is not None}
+    grants = run_in_folder(first, lambda folder: folder.admin.list_grants())
+    assert [(grant.user_id, grant.tier) for grant in grants] == [(1, "pro")]
+
+
+def test_the_pro_key_is_stored_for_the_address_and_replaces_only_the_one_before(first: dict[str, str]) -> None:
+    keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset({"verdict_sk_AAAAAAAA"}))
+    assert "is stored" in store(first, URL, keys)
+    renewed = FirstKeys("verdict_sk_DDDDDDDDrest", "verdict_sk_EEEEEEEErest", frozenset({"verdict_sk_BBBBBBBB"}))
+    assert "is stored" in store(first, URL, renewed)
+    stored = credentials.find(first, URL)
+    assert stored is not None
+    assert stored.token == renewed.pro
+    assert "stored for http://127.0.0.1:8402 before" in store(first, URL, keys)
+    assert credentials.find(first, URL) == stored
+
+
+def test_a_profile_that_cannot_be_written_does_not_stop_the_service(first: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where a folder belongs")
+    environment = {**first, "XDG_STATE_HOME": str(tmp_path / "state")}
+    said = store(environment, URL, FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset()))
+    assert "Set VERDICT_TOKEN" in said
+    assert "BBBB" not in said
+
+
+def test_the_first_lines_name_both_keys_and_a_command_that_works(first: dict[str, str]) -> None:
+    keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset())
+    said = welcome(first, "http://127.0.0.1:9000", keys, data="recorded", page=False)
+    assert "Pro key   verdict_sk_BBBBBBBBrest" in said
+    assert "Free key  verdict_sk_CCCCCCCCrest   10 questions, then 1 a day" in said
+    assert "VERDICT_URL=http://127.0.0.1:9000 " in said
+    assert "VERDICT_URL" not in welcome(first, URL, keys, data="recorded", page=True)
 
 
 @pytest.mark.process

@@ -22,8 +22,10 @@ _ASKED_EVERY_S = 0.2
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment with these settings and no others."""
+    """This process's environment with these settings and no others, and a profile beside the data folder."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("VERDICT_")}
+    if "data_dir" in settings:
+        outer["XDG_STATE_HOME"] = f"{settings['data_dir']}-profile"
     return outer | {f"VERDICT_{name.upper()}": value for name, value in settings.items()}
 
 

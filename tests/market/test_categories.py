@@ -49,7 +49,7 @@ async def test_every_coin_of_the_venue_is_told_from_those_that_share_its_ticker(
 
 async def test_a_coin_nobody_can_be_told_to_be_is_logged_once(gecko: Gecko, caplog: pytest.LogCaptureFixture) -> None:
     few(gecko, "BTC", "T")
-    with caplog.at_level(logging.INFO, "verdict.market"):
+    with caplog.at_level(logging.DEBUG, "verdict.market"):
         await gecko.refresh.round()
         await gecko.clock.advance(REFRESH_S)
         await gecko.refresh.round()

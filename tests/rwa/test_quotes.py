@@ -33,7 +33,7 @@ def market(parts: Parts) -> Parts:
 async def test_the_listing_holds_what_is_annotated_and_no_wrapper(
     market: Parts, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "verdict.rwa"):
+    with caplog.at_level(logging.DEBUG, "verdict.rwa"):
         await market.listing.round()
     assert market.listed() == ["xyz:GOLD", "xyz:AAPL", "xyz:EUR"]
     (record,) = caplog.records
@@ -45,7 +45,7 @@ async def test_the_listing_holds_what_is_annotated_and_no_wrapper(
 async def test_the_listing_is_read_once_an_hour_and_what_it_leaves_out_is_logged_once(
     market: Parts, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "verdict.rwa"):
+    with caplog.at_level(logging.DEBUG, "verdict.rwa"):
         for _ in range(13):
             await market.listing.round()
             await clock.advance(600)

@@ -465,7 +465,7 @@ async def test_of_a_feed_that_begins_to_fail_the_operator_is_warned_once(
 async def test_of_what_failed_the_log_says_where_and_nothing_of_what_was_said(
     room: Room, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.DEBUG)
     room.publish(ALPHA, episode(1, ("https://cdn.example/1.vtt?key=secret", "text/vtt")))
     await room.refresh.round()
     (told,) = [record for record in caplog.records if record.getMessage() == "a transcript was not read"]

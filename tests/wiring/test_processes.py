@@ -267,7 +267,7 @@ def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("run.make-run")
-def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_the_next_start(tmp_path: Path) -> None:
+def test_make_runs_first_keys_are_printed_with_a_line_that_works_and_renewed_at_the_next_start(tmp_path: Path) -> None:
     keys = []
     for _ in range(2):
         with serving(tmp_path, "--first-key") as running:
@@ -283,9 +283,11 @@ def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_th
             assert running.ask(RISK, found[1])[0] == 200
             keys.append(found[1])
     listed = json.loads(run_verdict("keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
-    assert [(key["name"], key["user_id"], key["revoked_at"] is None) for key in listed] == [
-        ("make run", 1, True),
+    assert sorted((key["name"], key["user_id"], key["revoked_at"] is None) for key in listed) == [
         ("make run", 1, False),
+        ("make run", 1, True),
+        ("make run, free", 2, False),
+        ("make run, free", 2, True),
     ]
     assert keys[0] != keys[1]
 
@@ -296,10 +298,10 @@ def test_the_first_key_is_printed_although_no_upstream_answers(tmp_path: Path) -
     with ended(running):
         assert running.process.stdout is not None
         said = ""
-        while "grants add" not in said:
+        while "Free key" not in said:
             said += running.process.stdout.readline()
         assert f"Verdict listens on http://127.0.0.1:{running.port} and loads live data." in said
-        assert "  Key   verdict_sk_" in said
+        assert "  Pro key   verdict_sk_" in said
         assert running.ask("/readyz")[0] == 503
 
 

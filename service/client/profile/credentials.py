@@ -34,8 +34,14 @@ class StoredCredential(NamedTuple):
         return f"Credential({self.kind}, {self.wallet}, until {self.expires_at})"
 
 
-def keep(environment: Mapping[str, str], url: str, credential: StoredCredential) -> str:
+def keep(environment: Mapping[str, str], url: str, credential: StoredCredential, *, keyring: bool = True) -> str:
     """Keep a credential for an address, in place of the one before.
+
+    Args:
+        environment: Environment variables.
+        url: The address.
+        credential: The credential.
+        keyring: Whether the token goes to the platform's keyring, which may ask for a password, if one works.
 
     Returns:
         Where it is kept, in words: `the keyring`, or a path.
@@ -44,7 +50,7 @@ def keep(environment: Mapping[str, str], url: str, credential: StoredCredential)
         RefusalError: If it can be kept nowhere.
     """
     name = _name(url)
-    in_keyring = keyrings.put(name, credential.token)
+    in_keyring = keyring and keyrings.put(name, credential.token)
     entry = {"kind": credential.kind, "wallet": credential.wallet, "expires_at": credential.expires_at}
     entry |= {"in": "keyring"} if in_keyring else {"token": credential.token}
     _change(environment, lambda entries: entries.__setitem__(name, entry))

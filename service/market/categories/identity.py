@@ -134,7 +134,7 @@ class CoinRegister:
         await self._document.put(origin, GeckoCoins(found), max(row.seen_ms for row in seen))
         missed = frozenset(self._view()) - frozenset(found)
         if missed - self._missed:
-            _log.info("No CoinGecko coin matches these coins.", extra={"coins": sorted(missed - self._missed)})
+            _log.debug("No CoinGecko coin matches these coins.", extra={"coins": sorted(missed - self._missed)})
         self._missed = missed
 
     async def note(self, origin: str, seen: Sequence[GeckoCoin]) -> None:

@@ -1,0 +1,107 @@
+"""The two keys that `make run` creates: one of tier `pro` to try everything, one of tier `free` to meet the quota.
+
+Both are renewed at every start, because a key cannot be shown again. The `pro` key is stored for the service's address
+in the profile of whoever starts it, so that `verdict BTC` works at once.
+"""
+
+import shlex
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from service.access.quota import PER_DAY, STARTER
+from service.admin.folder import Folder
+from service.client.errors import RefusalError
+from service.client.profile import credentials
+from service.client.profile.connection import url_of
+from service.client.profile.credentials import StoredCredential
+from service.wire.access import Tier
+
+NAMES: Final[Mapping[Tier, str]] = {"pro": "make run", "free": "make run, free"}
+
+
+class FirstKeys(NamedTuple):
+    """The keys, and the display prefixes of those that they replace."""
+
+    pro: str
+    free: str
+    former: frozenset[str]
+
+
+async def renew_first_keys(folder: Folder) -> FirstKeys:
+    """Create both keys, each for its own user, and revoke those of the last start."""
+    keys: dict[Tier, str] = {}
+    former: set[str] = set()
+    for tier, name in NAMES.items():
+        old = [key for key in await folder.admin.list_keys() if key.name == name and key.revoked_ms is None]
+        for key in old:
+            await folder.admin.revoke_key(str(key.prefix))
+            former.add(str(key.prefix))
+        holder = old[0].user_id if old else None
+        issued = await folder.admin.create_key(name, user_id=holder)
+        keys[tier] = issued.key
+        if tier not in {"free", issued.tier}:
+            await folder.admin.add_grant(issued.user_id, tier)
+    return FirstKeys(keys["pro"], keys["free"], frozenset(former))
+
+
+def store(environment: Mapping[str, str], url: str, keys: FirstKeys) -> str:
+    """Store the `pro` key for the service's address, unless another credential is stored there.
+
+    Returns:
+        A sentence that says which credential `verdict` uses. A profile that cannot be written stops nothing.
+    """
+    try:
+        stored = credentials.find(environment, url)
+        if stored is not None and not any(map(stored.token.startswith, keys.former)):
+            return f"`verdict` uses the credential that was stored for {url} before."
+        credentials.keep(environment, url, StoredCredential(keys.pro, "api_key", None, None), keyring=False)
+    except RefusalError as error:
+        return f"The pro key is not stored ({error}). Set VERDICT_TOKEN to it."
+    return f"The pro key is stored for {url}: `verdict` uses it."
+
+
+def welcome(environment: Mapping[str, str], url: str, keys: FirstKeys, *, data: str, page: bool) -> str:
+    """The text that a person reads when the service listens.
+
+    Args:
+        environment: Of the process, to tell what `verdict` would call.
+        url: Where the service listens.
+        keys: The keys.
+        data: `recorded` or `live`.
+        page: Whether the service has pages.
+    """
+    verdict = command()
+    with suppress(RefusalError):
+        if url_of(None, environment) != url:
+            verdict = f"VERDICT_URL={url} {verdict}"
+    lines = [
+        f"Verdict listens on {url} and loads {data} data. Ctrl-C stops it.",
+        "",
+        *([f"  Page      {url}/"] if page else []),
+        f"  Pro key   {keys.pro}   no quota, to try everything",
+        f"  Free key  {keys.free}   {STARTER} questions, then {PER_DAY['free']} a day",
+        "",
+        f"  Try       {verdict} BTC",
+        f"            curl -s -H 'Authorization: Bearer {keys.pro}' {url}/api/cli/coin/risk/BTC",
+        "",
+        store(environment, url, keys),
+    ]
+    folder = Path(sys.executable).parent
+    if (folder / "verdict").exists():
+        lines.append(f'To type `verdict` alone: export PATH="{folder}:$PATH"')
+    return "\n{}\n\n".format("\n".join(lines))
+
+
+def command() -> str:
+    """What to type for `verdict`: the file that was started, or what stands for the package."""
+    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
+    if started.name != "__main__.py":
+        return shlex.quote(str(started))
+    if not launcher.exists():
+        return f"{sys.executable} -m service"
+    with suppress(ValueError):
+        return shlex.quote(str(launcher.relative_to(Path.cwd())))
+    return shlex.quote(str(launcher))
