@@ -1,7 +1,7 @@
 """The two keys that `make run` creates: one of tier `pro` to try everything, one of tier `free` to meet the quota.
 
 Both are renewed at every start, because a key cannot be shown again. The `pro` key is stored for the service's address
-in the profile of whoever starts it, so that `verdict BTC` works at once.
+in the profile of the user who starts it, so that `verdict BTC` works at once.
 """
 
 import shlex
