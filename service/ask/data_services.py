@@ -143,7 +143,7 @@ def open_toolbox(rooms: AskDependencies) -> Toolbox:
 
     routes: dict[str, Run] = {
         "coin.risk": lambda query, _: coins.risk(query.symbol, rooms.sentiment.mood),
-        "signal": lambda query, _: rooms.verdict.signal(query.symbol, query.as_of),
+        "signal": lambda query, _: rooms.verdict.signal(query),
         "regime": lambda query, _: market.regimes.regime(query.action, query.symbol),
         "market.health": lambda query, _: market.breadth.health(query.context),
         "market.crossing": lambda _, __: market.breadth.crossing(),

@@ -138,12 +138,13 @@ def view_of(command: Command) -> str:
 
 
 def request_parameters(arguments: Arguments) -> dict[str, object]:
-    """The request's parameters: those fixed by the command and those typed.
+    """The request's parameters: those fixed by the command and those typed; brief where people read the answer.
 
     Raises:
         RefusalError: If one is empty, because the path would be another route's.
     """
     found: dict[str, object] = dict(arguments.command.fixed)
+    is_read = output_format.format_of(arguments) == "human" and getattr(arguments, "fields", None) is None
     for argument in arguments.command.arguments:
         value = getattr(arguments, argument.key) if argument.parameter else None
         if value == "":
@@ -152,6 +153,8 @@ def request_parameters(arguments: Arguments) -> dict[str, object]:
             raise RefusalError(f"{argument.shown} is empty")
         if value is not None and value is not False:
             found[argument.parameter] = 1 if value is True else value
+        elif argument.parameter == "detail" and is_read:
+            found["detail"] = "brief"
     return found
 
 

@@ -111,6 +111,7 @@ _SAID: Final[Mapping[str, str]] = {
     "context": "also what the figures mean: velocity, leadership, divergences",
     "count": "how many hours or days back",
     "cursor": "go on where a page ended: its next_cursor",
+    "detail": "brief leaves out the inputs, claims without a probability and empty records",
     "dex": "only assets of this venue's dex",
     "horizons": "how long ago, any of 4h,24h,7d",
     "limit": "most entries in a page",

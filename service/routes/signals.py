@@ -16,7 +16,7 @@ async def signal(service: VerdictService, call: Call[SignalQuery, None]) -> Answ
         ServiceError: UNKNOWN_SYMBOL with candidates; BAD_REQUEST or NOT_FOUND for `as_of`; UPSTREAM_4XX, UPSTREAM_5XX
             or UNAVAILABLE while there is no data, or if the verdict cannot be stored.
     """
-    return await service.signal(call.parameters.symbol, call.parameters.as_of)
+    return await service.signal(call.parameters)
 
 
 async def signal_quality(

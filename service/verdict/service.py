@@ -18,22 +18,22 @@ from service.verdict.scorecard import LiveSkill, Scorecards
 from service.verdict.sources import InputCollector
 from service.wire.envelope import Answer, encode
 from service.wire.parameters import instant_ms
-from service.wire.queries import SignalQuery
-from service.wire.verdict import Signal, TrackRecord, Verdict, VerdictInputs
+from service.wire.queries import SignalDetail, SignalQuery
+from service.wire.verdict import BriefSignal, HorizonRecord, Outcomes, Signal, TrackRecord, Verdict, VerdictInputs
 
 REACH_MS: Final = 30 * MINUTE_MS
 """Longest age of stored inputs that count for an instant: two rows of 15 minutes, so that one row may be late."""
 
 
 class _IssuedVerdict(Struct, frozen=True):
-    """The newest verdict of a coin: its dataset, its inputs, and its encoded answer with the record in it."""
+    """The newest verdict of a coin: its dataset, its inputs, and its encoded answers with the record in them."""
 
     origin: str
     inputs: VerdictInputs
     verdict: Verdict
     head: LedgerHead
     record: TrackRecord
-    answer: Answer
+    answers: Mapping[SignalDetail, Answer]
 
 
 class VerdictService:
@@ -65,12 +65,11 @@ class VerdictService:
         self._scorecards = scorecards
         self._kept: dict[str, _IssuedVerdict] = {}
 
-    async def signal(self, symbol: str, as_of: str | None) -> Answer:
+    async def signal(self, query: SignalQuery) -> Answer:
         """Judge a coin.
 
         Args:
-            symbol: A ticker in any case.
-            as_of: Judge the inputs known at this instant; null: now.
+            query: A ticker in any case; with `as_of`, the inputs known at that instant are judged.
 
         Returns:
             The verdict with its claims and its record, as of the oldest of its inputs; not counted if evidence is
@@ -81,10 +80,12 @@ class VerdictService:
                 coin is known; `UNAVAILABLE` if the ledger cannot be written. With `as_of`: `BAD_REQUEST` for an
                 instant in the future, `NOT_FOUND` with `{recorded_since}` if no inputs are stored for it.
         """
-        coin = self._market.find(symbol)
-        if as_of is None:
-            return await self._judge_now(coin)
-        return await self._judge_stored(coin, self._past_instant_ms(as_of))
+        coin = self._market.find(query.symbol)
+        if query.as_of is None:
+            answers = await self._judge_now(coin)
+        else:
+            answers = await self._judge_stored(coin, self._past_instant_ms(query.as_of))
+        return answers[query.detail]
 
     async def verdicts(self, symbols: Sequence[str]) -> Mapping[str, Verdict]:
         """The verdicts that `signal` would answer with now, by canonical ticker. The ledger does not change."""
@@ -139,15 +140,17 @@ class VerdictService:
             )
         return at_ms
 
-    async def _judge_now(self, coin: str) -> Answer:
+    async def _judge_now(self, coin: str) -> Mapping[SignalDetail, Answer]:
         """Judge the inputs of now. While they stay the same, nothing is computed or written."""
         inputs, origin = await self._collect(coin)
         kept = self._issued(inputs, origin) or await self._issue(inputs, origin)
         record = self._scorecards.track(kept.verdict, kept.head)
         if kept.record is not record:
-            kept = structs.replace(kept, record=record, answer=_answer(kept.verdict, record, self._scorecards.skills()))
+            kept = structs.replace(
+                kept, record=record, answers=_answers(kept.verdict, record, self._scorecards.skills())
+            )
         self._kept[coin] = kept
-        return kept.answer
+        return kept.answers
 
     def _issued(self, inputs: VerdictInputs, origin: str) -> _IssuedVerdict | None:
         """The newest verdict of a coin if it was given on the same inputs; null otherwise."""
@@ -160,7 +163,7 @@ class VerdictService:
         head = await self._ledger.issue(origin, verdict, self._clock.now_ms())
         record = self._scorecards.track(verdict, head)
         return _IssuedVerdict(
-            origin, inputs, verdict, head, record, _answer(verdict, record, self._scorecards.skills())
+            origin, inputs, verdict, head, record, _answers(verdict, record, self._scorecards.skills())
         )
 
     async def _collect(self, coin: str) -> tuple[VerdictInputs, str]:
@@ -184,13 +187,13 @@ class VerdictService:
         known = await self._stored_inputs(self._market.state.origin, symbol, at_ms)
         return None if known is None or at_ms - known.recorded_ms > REACH_MS else known
 
-    async def _judge_stored(self, coin: str, at_ms: int) -> Answer:
+    async def _judge_stored(self, coin: str, at_ms: int) -> Mapping[SignalDetail, Answer]:
         """Judge stored inputs. The result is not a new verdict and is not appended to the ledger."""
         origin = self._market.state.origin
         known = await self._stored_inputs(origin, coin, at_ms)
         if known is None or at_ms - known.recorded_ms > REACH_MS:
             await self._refuse(origin, coin, at_ms, known)
-        return _answer(decide(known.inputs), None)
+        return _answers(decide(known.inputs), None)
 
     async def _stored_inputs(self, origin: str, coin: str, at_ms: int) -> RecordedInputs | None:
         """The newest stored inputs at an instant; of those of one instant, those of a verdict that was given."""
@@ -216,7 +219,37 @@ class VerdictService:
         )
 
 
-def _answer(verdict: Verdict, record: TrackRecord | None, live: Sequence[LiveSkill] = ()) -> Answer:
+def _answers(
+    verdict: Verdict, record: TrackRecord | None, live: Sequence[LiveSkill] = ()
+) -> Mapping[SignalDetail, Answer]:
     claimed = None if record is None else claims(verdict, live)
     signal = Signal(**structs.asdict(verdict), claims=claimed, record=record)
-    return Answer(Raw(encode(signal)), parse_iso(verdict.as_of), counted=verdict.verdict != ABSTAINED)
+    forms: dict[SignalDetail, Signal | BriefSignal] = {"full": signal, "brief": brief(signal)}
+    as_of, counted = parse_iso(verdict.as_of), verdict.verdict != ABSTAINED
+    return {detail: Answer(Raw(encode(form)), as_of, counted=counted) for detail, form in forms.items()}
+
+
+def brief(signal: Signal) -> BriefSignal:
+    """A verdict without its inputs, claims without a probability, and records without outcomes."""
+    omitted = {"raw": 1}
+    claimed = signal.claims and [claim for claim in signal.claims if claim.probability is not None]
+    if claimed is not None and signal.claims is not None:
+        omitted["claims"] = len(signal.claims) - len(claimed)
+    record = signal.record
+    if record is not None:
+        live = _with_outcomes(record.live, "record.live", omitted)
+        backtested = record.backtested and _with_outcomes(record.backtested, "record.backtested", omitted)
+        record = structs.replace(record, live=live, backtested=backtested)
+    same = {name: getattr(signal, name) for name in Verdict.__struct_fields__ if name != "raw"}
+    price = None if signal.raw.risk is None else signal.raw.risk.price
+    left_out = {path: count for path, count in omitted.items() if count}
+    return BriefSignal(**same, price=price, claims=claimed, record=record, omitted=left_out)
+
+
+def _with_outcomes(outcomes: Outcomes, path: str, omitted: dict[str, int]) -> Outcomes:
+    kept: dict[str, list[HorizonRecord]] = {}
+    for name in Outcomes.__struct_fields__:
+        rows: list[HorizonRecord] = getattr(outcomes, name)
+        kept[name] = [row for row in rows if row.outcomes]
+        omitted[f"{path}.{name}"] = len(rows) - len(kept[name])
+    return Outcomes(**kept)

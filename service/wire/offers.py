@@ -149,7 +149,7 @@ OFFERS: Final[Sequence[Offer]] = (
     data_call(
         "signal", "/api/cli/signal/{symbol}",
         "Verdict on one coin by published rules, with its evidence, its arithmetic, its claims and its record",
-        queries.SignalQuery, verdict.Signal, refresh=15, also=("UNKNOWN_SYMBOL", "NOT_FOUND"),
+        queries.SignalQuery, verdict.Signal, verdict.BriefSignal, refresh=15, also=("UNKNOWN_SYMBOL", "NOT_FOUND"),
     ),
     WALLETS,
     data_call(

@@ -14,6 +14,9 @@ SentimentAction = Literal[
     "market", "latest", "summary", "narratives", "categories", "health", "slopes", "entity-slopes", "coin", "category",
     "narrative",
 ]  # fmt: skip
+SignalDetail = Literal["full", "brief"]
+"""How much of a verdict is answered: `brief` leaves out its inputs, claims without a probability, empty records."""
+
 WalkforwardAction = Literal["signals", "positions", "outcomes"]
 
 
@@ -157,6 +160,7 @@ class SignalQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     symbol: SymbolText
     as_of: Instant | None = None
+    detail: SignalDetail = "full"
 
     def __post_init__(self) -> None:
         """Read the instant; no pattern knows the lengths of months."""

@@ -228,3 +228,27 @@ class Signal(Verdict, frozen=True):
 
     claims: list[Claim] | None
     record: TrackRecord | None
+
+
+class BriefSignal(Struct, frozen=True):
+    """A verdict without what few readers need: `omitted` counts what was left out, by its path in the full answer.
+
+    `claims` are those with a probability, records those with an outcome. `price` is USD, as of the verdict's inputs.
+    The inputs (`raw`) are missing, so this form cannot be recomputed: that takes `detail=full`.
+    """
+
+    symbol: str
+    price: float | None
+    verdict: Label
+    score: VerdictScore
+    confidence: Confidence
+    as_of: str
+    evidence: list[str]
+    sources: Sources
+    rules: list[AppliedRule]
+    ruleset: Ruleset
+    verdict_id: str
+    confidence_basis: ConfidenceBasis
+    claims: list[Claim] | None
+    record: TrackRecord | None
+    omitted: dict[str, int]

@@ -16,7 +16,7 @@ from service.storage.documents import FetchFailure
 from service.verdict.grading import CoinGrader
 from service.wire.coins import CoinRow
 from service.wire.market import Historical, Stance
-from service.wire.queries import HistoricalQuery
+from service.wire.queries import HistoricalQuery, SignalQuery
 from tests.table.world import COINS, LAST, World, midnight
 
 SYMBOLS = [canonical(coin) for coin in COINS]
@@ -25,7 +25,7 @@ SYMBOLS = [canonical(coin) for coin in COINS]
 async def single(world: World, symbol: str) -> dict[str, Any]:
     """The same measures as the routes of the coin give them."""
     said = msgspec.json.decode(bytes(world.coins.risk(symbol, world.sentiment.mood).data))  # type: ignore[call-overload]
-    signal = msgspec.json.decode(bytes((await world.verdict.signal(symbol, None)).data))  # type: ignore[call-overload]
+    signal = msgspec.json.decode(bytes((await world.verdict.signal(SignalQuery(symbol))).data))  # type: ignore[call-overload]
     hour, day = [await historical(world, symbol, count, "h") for count in (1, 24)]
     week, month = [await historical(world, symbol, count, "d") for count in (7, 30)]
     confidence = {row.symbol: row.regime for row in world.told.confidence}

@@ -25,6 +25,7 @@ from service.verdict.service import VerdictService
 from service.verdict.sources import InputCollector, VerdictSources, create_sources
 from service.wire.envelope import Answer
 from service.wire.market import MarketHealth, TrendCounts, TrendShares
+from service.wire.queries import SignalQuery
 from service.wire.regime import CoinRegime, MarketRegime
 from service.wire.verdict import Signal
 from tests.fakes.clock import START_MS, FakeClock
@@ -142,7 +143,7 @@ class World:
         self.observer._sources = self.sources
 
     async def signal(self, symbol: str = "BTC", as_of: str | None = None) -> Signal:
-        return read(await self.desk.signal(symbol, as_of))
+        return read(await self.desk.signal(SignalQuery(symbol, as_of)))
 
     async def entries(self) -> list[tuple[str, str, str]]:
         """Kind, ticker and verdict id of all that was issued, in order."""

@@ -82,7 +82,7 @@ async def test_a_process_that_does_not_lead_answers_and_writes_nothing_unasked(o
         await office.clock.settle()
         await office.clock.advance(max(RECORD_EVERY_S, DAILY_EVERY_S))
         assert (await rows(office), await office.entries()) == (0, [])
-        said = read(await desk.signal("BTC", None))
+        said = read(await desk.signal(SignalQuery("BTC")))
         assert [(kind, symbol) for kind, symbol, _ in await office.entries()] == [("asked", "BTC")]
         assert said.sources.regime == "fulfilled"
 
@@ -91,7 +91,7 @@ async def test_an_opened_room_knows_the_record_that_others_made(office: Office, 
     others = World(database, office.clock)
     await others.scorecard.put(office.origin, card(cell(40, ups=30, verdict="strong-bull")), START_MS)
     async with office.open() as desk:
-        record = read(await desk.signal("BTC", None)).record
+        record = read(await desk.signal(SignalQuery("BTC"))).record
         assert record is not None
         assert [(each.days, each.outcomes) for each in record.live.all_coins] == [(1, 40), (3, 0), (7, 0)]
 

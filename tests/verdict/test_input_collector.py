@@ -13,6 +13,7 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
 from service.storage.documents import FetchFailure
 from service.verdict.sources import BATCH, DEADLINE_S, SourceFacts
+from service.wire.queries import SignalQuery
 from service.wire.verdict import Sources, VerdictInputs, VerdictRaw
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.knowing import CLOSE_MS, COINS, HEARD_MS, PAID_MS, World, quote, read
@@ -236,7 +237,7 @@ async def test_a_source_that_hangs_costs_a_whole_market_seconds_only(world: Worl
 async def test_sentiment_and_regime_down_give_a_verdict_of_less_confidence_that_says_so(world: World) -> None:
     assert (await world.signal()).confidence == "high"
     world.ask(sentiment=down, regime=down)
-    answer = await world.desk.signal("BTC", None)
+    answer = await world.desk.signal(SignalQuery("BTC"))
     said = read(answer)
     assert (said.verdict, said.confidence, answer.counted) == ("bull", "low", True)
     assert said.sources == Sources("fulfilled", "fulfilled", "rejected", "rejected")
@@ -248,7 +249,7 @@ async def test_sentiment_and_regime_down_give_a_verdict_of_less_confidence_that_
 @pytest.mark.promise("signal.insufficient-free")
 async def test_price_and_trend_down_are_insufficient_evidence_and_cost_nothing(world: World) -> None:
     world.ask(risk=down)
-    answer = await world.desk.signal("BTC", None)
+    answer = await world.desk.signal(SignalQuery("BTC"))
     said = read(answer)
     assert (said.verdict, said.confidence, answer.counted) == ("insufficient-evidence", "low", False)
     assert said.sources == Sources("rejected", "fulfilled", "fulfilled", "fulfilled")

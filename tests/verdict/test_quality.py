@@ -12,6 +12,7 @@ from service.verdict.measured import IsotonicModel
 from service.verdict.scorecard import LiveSkill, OutcomeCell
 from service.wire.envelope import Answer
 from service.wire.quality import VerdictQuality
+from service.wire.queries import SignalQuery
 from tests.fakes.clock import START_MS
 from tests.verdict.knowing import ORIGIN, World, read
 from tests.verdict.scorecards import card, cell
@@ -104,11 +105,11 @@ async def test_an_answer_that_is_held_loses_its_probability_once_the_live_record
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "claims", partial(claims, measured=PLANTED))
-    first = read(await world.desk.signal("BTC", None)).claims
+    first = read(await world.desk.signal(SignalQuery("BTC"))).claims
     assert first is not None
     assert first[0].probability == 0.7
     await world.scorecard.put(ORIGIN, replace(card(), skills=[WITHDRAWN]), START_MS)
-    for signal in (await world.desk.signal("BTC", None), await world.new_desk().signal("BTC", None)):
+    for signal in (await world.desk.signal(SignalQuery("BTC")), await world.new_desk().signal(SignalQuery("BTC"))):
         held = read(signal).claims
         assert held is not None
         assert held[0].probability is None
@@ -118,7 +119,7 @@ async def test_an_answer_that_is_held_loses_its_probability_once_the_live_record
         )
     world.origin = "another"
     world.refresh()
-    elsewhere = read(await world.new_desk().signal("BTC", None)).claims
+    elsewhere = read(await world.new_desk().signal(SignalQuery("BTC"))).claims
     assert elsewhere is not None
     assert elsewhere[0].probability == 0.7, "the live record of another history says nothing of this one"
 

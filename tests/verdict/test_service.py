@@ -1,6 +1,7 @@
 """The room's front: verdicts of now, written down before they are answered, and of what was known then."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,13 +33,13 @@ def inputs_of(said: Signal) -> VerdictInputs:
 
 async def refused(world: World, symbol: str, as_of: str | None) -> ServiceError:
     with pytest.raises(ServiceError) as caught:
-        await world.desk.signal(symbol, as_of)
+        await world.desk.signal(SignalQuery(symbol, as_of))
     return caught.value
 
 
 @pytest.mark.promise("signal.payload", "signal.evidence")
 async def test_a_signal_is_the_verdict_on_what_is_known_with_its_claims_and_record(world: World) -> None:
-    answer = await world.desk.signal("btc", None)
+    answer = await world.desk.signal(SignalQuery("btc"))
     assert isinstance(answer.data, msgspec.Raw)
     assert list(msgspec.json.decode(bytes(answer.data))) == [
         "symbol", "verdict", "score", "confidence", "as_of", "evidence", "sources", "raw", "rules", "ruleset",
@@ -109,11 +110,11 @@ async def test_before_any_coin_is_known_the_caller_is_told_to_come_back(world: W
 async def test_while_the_inputs_stay_the_same_nothing_is_computed_or_written_and_the_answer_is_the_same_object(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = await world.desk.signal("BTC", None)
+    first = await world.desk.signal(SignalQuery("BTC"))
     closures = world.database.closures
     monkeypatch.setattr("service.verdict.service.decide", down)
     world.clock.set_wall(START_MS + 20 * SECOND_MS)
-    assert await world.desk.signal("BTC", None) is first
+    assert await world.desk.signal(SignalQuery("BTC")) is first
     assert world.database.closures == closures
     assert len(await world.entries()) == 1
 
@@ -144,15 +145,15 @@ async def test_the_verdict_is_in_the_ledger_when_it_is_answered_and_without_that
 
 async def test_many_at_once_and_other_processes_get_the_same_verdict_from_one_entry(world: World) -> None:
     other = world.new_desk()
-    answers = await asyncio.gather(*(desk.signal("BTC", None) for desk in (world.desk, other) * 20))
+    answers = await asyncio.gather(*(desk.signal(SignalQuery("BTC")) for desk in (world.desk, other) * 20))
     assert len({bytes(answer.data) for answer in answers if isinstance(answer.data, msgspec.Raw)}) == 1
     assert len(await world.entries()) == 1
 
 
 async def test_an_answer_is_encoded_anew_once_the_scorecard_says_something_else(world: World) -> None:
-    first = await world.desk.signal("BTC", None)
+    first = await world.desk.signal(SignalQuery("BTC"))
     await world.scorecard.put(ORIGIN, Scorecard(2, [], []), START_MS)
-    second = await world.desk.signal("BTC", None)
+    second = await world.desk.signal(SignalQuery("BTC"))
     assert second is not first
     assert read(second) == read(first)
     assert len(await world.entries()) == 1
@@ -172,7 +173,7 @@ async def test_another_history_is_another_record_even_of_equal_inputs(world: Wor
 async def test_an_abstention_is_not_counted_now_or_then(world: World, lost: tuple[str, ...], counted: bool) -> None:
     world.ask(**dict.fromkeys(lost, down))
     for as_of in (None, iso(START_MS)):
-        answer = await world.desk.signal("BTC", as_of)
+        answer = await world.desk.signal(SignalQuery("BTC", as_of))
         assert answer.counted is counted
         assert (read(answer).verdict == "insufficient-evidence") is not counted
 
@@ -190,13 +191,13 @@ async def test_asking_while_everything_is_down_again_and_again_writes_one_entry(
 
 @pytest.mark.promise("signal.as-of-replay")
 async def test_as_of_gives_the_verdict_that_was_issued_then_from_what_was_known_then(world: World) -> None:
-    first = await world.desk.signal("BTC", None)
+    first = await world.desk.signal(SignalQuery("BTC"))
     await world.clock.advance(60)
     world.refresh(PRICE * 2)
     world.ask(sentiment=down)
-    second = await world.desk.signal("BTC", None)
+    second = await world.desk.signal(SignalQuery("BTC"))
     for at_ms, issued in ((START_MS, first), (START_MS + 59_999, first), (START_MS + 60_000, second)):
-        then = await world.desk.signal("BTC", iso(at_ms))
+        then = await world.desk.signal(SignalQuery("BTC", iso(at_ms)))
         assert read(then).verdict_id == read(issued).verdict_id
         assert inputs_of(read(then)) == inputs_of(read(issued))
         assert (then.as_of_ms, then.counted) == (issued.as_of_ms, True)
@@ -228,7 +229,7 @@ async def test_the_later_of_row_and_ledger_is_what_was_known(world: World) -> No
 
 async def test_an_instant_ahead_is_a_mistake_of_the_parameter(world: World) -> None:
     await world.recorder.round()
-    assert (await world.desk.signal("BTC", iso(START_MS))).as_of_ms == CLOSE_MS
+    assert (await world.desk.signal(SignalQuery("BTC", iso(START_MS)))).as_of_ms == CLOSE_MS
     error = await refused(world, "BTC", iso(START_MS + 1))
     assert (error.code, error.details) == ("BAD_REQUEST", {"parameter": "as_of"})
     assert "as_of" in error.message
@@ -312,12 +313,12 @@ async def test_the_next_answer_after_an_input_changed_is_judged_from_it_at_the_s
 async def test_the_same_inputs_are_answered_from_memory_however_long_they_stay(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = await world.desk.signal("BTC", None)
+    answer = await world.desk.signal(SignalQuery("BTC"))
     monkeypatch.setattr("service.verdict.service.decide", down)
     for seconds in (0.001, 1, 14, 16):
         await clock.advance(seconds)
         world.show()
-        assert await world.desk.signal("BTC", None) is answer
+        assert await world.desk.signal(SignalQuery("BTC")) is answer
     assert len(await world.entries()) == 1
 
 
@@ -334,7 +335,7 @@ async def test_a_verdict_gives_way_when_a_source_falls_silent_or_the_clock_is_se
 
 
 async def test_nothing_is_written_anew_while_verdict_and_record_stay_the_same(world: World) -> None:
-    assert await world.desk.signal("BTC", None) is await world.desk.signal("BTC", None)
+    assert await world.desk.signal(SignalQuery("BTC")) is await world.desk.signal(SignalQuery("BTC"))
 
 
 steps = st.lists(st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(1, 1_200)), min_size=1, max_size=12)
@@ -358,7 +359,7 @@ async def test_whatever_happened_as_of_is_what_a_reader_of_the_diary_would_say(
                 world.refresh(PRICE + seconds)
                 known = await world.observer.collect("BTC")
                 if what == "ask":
-                    await world.desk.signal("BTC", None)
+                    await world.desk.signal(SignalQuery("BTC"))
                 elif what == "record":
                     await world.inputs.record(ORIGIN, clock.now_ms(), [known])
                 if what != "wait":
@@ -377,7 +378,7 @@ async def test_whatever_happened_as_of_is_what_a_reader_of_the_diary_would_say(
 
 async def test_an_answers_as_of_is_the_payloads(world: World) -> None:
     for symbol in ("BTC", "ETH", "PEPE"):
-        answer = await world.desk.signal(symbol, None)
+        answer = await world.desk.signal(SignalQuery(symbol))
         assert answer.as_of_ms == parse_iso(read(answer).as_of)
         assert answer.as_of_ms == CLOSE_MS
 
@@ -392,3 +393,29 @@ async def test_what_nobody_can_judge_is_refused_before_a_question_is_set_aside_f
     with pytest.raises(ServiceError) as caught:
         world.desk.check(SignalQuery(symbol, None if as_of is None else iso(as_of)))
     assert caught.value.code == code
+
+
+async def test_a_brief_verdict_is_the_full_one_without_what_it_names(world: World) -> None:
+    full = json.loads(bytes((await world.desk.signal(SignalQuery("BTC"))).data))  # type: ignore[call-overload]
+    short = json.loads(bytes((await world.desk.signal(SignalQuery("BTC", detail="brief"))).data))  # type: ignore[call-overload]
+    same = set(short) - {"price", "claims", "record", "omitted"}
+    assert set(full) - same == {"raw", "claims", "record"}
+    assert {name: short[name] for name in same} == {name: full[name] for name in same}
+    assert short["price"] == full["raw"]["risk"]["price"]
+    assert short["claims"] == [claim for claim in full["claims"] if claim["probability"] is not None]
+    left_out = {"raw": 1, "claims": len(full["claims"]) - len(short["claims"])}
+    for record in ("live", "backtested"):
+        for part, rows in (full["record"][record] or {}).items():
+            kept = [row for row in rows if row["outcomes"]]
+            assert short["record"][record][part] == kept
+            left_out[f"record.{record}.{part}"] = len(rows) - len(kept)
+    assert short["omitted"] == {path: count for path, count in left_out.items() if count}
+    assert len(json.dumps(short)) < len(json.dumps(full))
+
+
+async def test_a_brief_verdict_of_the_past_has_no_claims_to_leave_out(world: World) -> None:
+    issued = await world.signal()
+    answer = await world.desk.signal(SignalQuery("BTC", iso(world.clock.now_ms()), "brief"))
+    short = json.loads(bytes(answer.data))  # type: ignore[call-overload]
+    assert (short["verdict_id"], short["claims"], short["record"]) == (issued.verdict_id, None, None)
+    assert short["omitted"] == {"raw": 1}

@@ -62,7 +62,7 @@ def signal(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) 
 
 
 def _verdict(data: Any, screen: Display, then: object) -> Iterator[str]:
-    risk = data["raw"]["risk"]
+    risk = data.get("raw", {"risk": {"price": data.get("price")}})["risk"]
     style = _STYLES.get(data["verdict"])
     known = [Cell(usd(risk["price"]))] if risk else []
     said = Cell(data["verdict"].upper().replace("-", " "), style)
@@ -139,6 +139,11 @@ def _claims(data: Any, screen: Display) -> Iterator[str]:
             f"{share(claim['probability'], 0)}, base rate {share(claim['base_rate'], 0)}."
         )
         yield from flow(screen, [text], indent=2)
+    left_out = data.get("omitted", {}).get("claims")
+    if left_out:
+        none = "none: " if len(claims) == 0 else ""
+        said = f"{none}no skill was shown for {counted(left_out, 'claim')}; `--detail full` says what was measured."
+        yield from flow(screen, [f"{said[0].upper()}{said[1:]}"], indent=2)
 
 
 def _signal_record(data: Any, screen: Display) -> Iterator[str]:
@@ -155,8 +160,10 @@ def _signal_record(data: Any, screen: Display) -> Iterator[str]:
     rows = [_outcomes(name, outcomes) for name, outcomes in found if outcomes["hit_rate"] is not None]
     if rows:
         yield from table(screen, _RECORD, rows, right="llrrrrr")
-    else:
+    elif found:
         yield from flow(screen, [max((outcomes for _, outcomes in found), key=lambda one: one["days_seen"])["says"]])
+    else:
+        yield from flow(screen, ["No verdict of this kind has an outcome yet."])
 
 
 def _later(days: int) -> str:
