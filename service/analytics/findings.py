@@ -98,6 +98,7 @@ class Trade(NamedTuple):
     Entered at the open of `entry_day` and left at the open of `exit_day`; where the coin had no bar on the day after
     the decision, at the close of `exit_day`. `return_pct`, percent of the notional at entry, is the price's part plus
     `funding_pct` (received: positive) less `cost_pct`. `funded_days` are the days held whose funding was recorded.
+    Nothing is rounded.
     """
 
     coin: str

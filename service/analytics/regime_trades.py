@@ -1,7 +1,7 @@
 """The positions that follow coins' regimes, filled and charged as the back-tests' are."""
 
 from collections import defaultdict
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from service.analytics.panel import Panel
 from service.analytics.regime import CoinCourse
 from service.analytics.states import UNKNOWN
 from service.analytics.trend_states import States
-
-_DECIMALS: Final = 4
 
 
 class RegimeTrades(NamedTuple):
@@ -52,13 +50,16 @@ def follow(panel: Panel, course: CoinCourse, tape: MarketTape) -> RegimeTrades:
 
 
 def _plan(sides: States) -> TradingPlan:
-    """Want the side of each regime, with an equal share for every coin; the course says why it is left."""
+    """Want the side of each regime; the course says why it is left.
+
+    Weights are zero: each trade stands for itself, and no coin's loss ends the trades of others.
+    """
     side = sides.astype(np.int8)
     before = previous_rows(side, 0)
     left = (before != 0) & (side != before)
     unknown: Floats = np.full(side.shape, np.nan)
     reason = np.where(left, REASONS.index("trend-turned"), NO_REASON).astype(np.int8)
-    return TradingPlan(side, np.full(side.shape, 1 / max(side.shape[1], 1)), unknown, unknown, reason)
+    return TradingPlan(side, np.zeros(side.shape), unknown, unknown, reason)
 
 
 def _positions(course: CoinCourse, tape: MarketTape, columns: list[int], book: BacktestBook) -> list[OpenPosition]:
@@ -104,9 +105,9 @@ def _trades(
                 entry_price=float(done.entry_price[place]),
                 exit_day=tape.first_day + exit_row,
                 exit_price=float(done.exit_price[place]),
-                return_pct=_rounded(done.return_pct[place]),
-                funding_pct=_rounded(done.funding_pct[place]),
-                cost_pct=_rounded(done.cost_pct[place]),
+                return_pct=float(done.return_pct[place]),
+                funding_pct=float(done.funding_pct[place]),
+                cost_pct=float(done.cost_pct[place]),
                 hold_days=int(done.days[place]),
                 funded_days=int(funded[place]),
                 exit_reason="no-bars" if gone[place] else _reason(panel, course, side, exit_row - 1, columns[coin]),
@@ -120,8 +121,3 @@ def _reason(panel: Panel, course: CoinCourse, side: int, row: int, column: int) 
     if course.regimes[row, column] == UNKNOWN:
         return "no-bars"
     return "trend-turned" if panel.in_usd[row, column] == -side else "market-turned"
-
-
-def _rounded(value: float) -> float:
-    """Cut the noise of floating point; zero has no sign."""
-    return round(float(value), _DECIMALS) + 0.0

@@ -214,12 +214,18 @@ def _same(one: float | None, other: float | None) -> bool:
 
 
 def _fills(walked: WalkedFolds, context: WalkContext) -> tuple[bool, str]:
-    """Every decision must be filled at the open after it, and the days must add up to the positions."""
+    """Every decision must be filled at the open after it, and the days must add up to the positions.
+
+    Folds after one that lost all equity must have no position.
+    """
     positions = sum(len(tested.book.trades.coin) + len(tested.book.open.coin) for tested in walked)
-    wrong, amiss, missing = 0, 0, 0.0
+    wrong, amiss, missing, is_solvent = 0, 0, 0.0, True
     for fold, _, _, plan, book in walked:
         wrong += count_misfilled(context.tape, plan, fold.begin, fold.end, book)
-        amiss += count_mismatched_days(context.tape, plan, fold.begin, fold.end, book)
+        amiss += (
+            count_mismatched_days(context.tape, plan, fold.begin, fold.end, book) if is_solvent else book.position_days
+        )
+        is_solvent = is_solvent and book.lost_on is None
         missing = max(missing, accounting_error(context.tape, fold.begin, book, context.costs))
     if wrong:
         return False, f"{wrong} of {positions} positions are not filled at the open after their decision"

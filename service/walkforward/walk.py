@@ -119,7 +119,7 @@ def walk_strategy(strategy: Strategy, context: WalkContext, step: Callable[[], N
     """Walk a strategy through all its folds.
 
     Every plan is made once on the whole tape: the plan of a shorter tape is its beginning, which the gate checks.
-    Training still gets no row of the fold or after it.
+    Training still gets no row of the fold or after it. Folds after one that lost all equity trade nothing.
 
     Args:
         strategy: The strategy.
@@ -130,17 +130,20 @@ def walk_strategy(strategy: Strategy, context: WalkContext, step: Callable[[], N
     for chosen in strategy.grid:
         plans.append(strategy.plan(context.tape, context.universe, chosen))
         step()
-    walked = []
+    walked: list[WalkedFold] = []
+    is_solvent = True
     for fold in fold_days(context.rows, context.parameters, strategy.horizon_days):
         training = _train(plans, fold, context, step)
         plan = plans[training.chosen]
-        walked.append(WalkedFold(fold, training, strategy.grid[training.chosen], plan, follow(plan, fold, context)))
+        book = follow(plan, fold, context, None if is_solvent else rows_of(context.rows, ()))
+        is_solvent = is_solvent and book.lost_on is None
+        walked.append(WalkedFold(fold, training, strategy.grid[training.chosen], plan, book))
     return walked
 
 
-def follow(plan: TradingPlan, fold: Fold, context: WalkContext) -> BacktestBook:
-    """Trade a plan through a test fold."""
-    return context.simulate(context.tape, plan, fold.begin, fold.end, context.costs, None)
+def follow(plan: TradingPlan, fold: Fold, context: WalkContext, allowed: Flags | None = None) -> BacktestBook:
+    """Trade a plan through a test fold, on allowed rows if they are given."""
+    return context.simulate(context.tape, plan, fold.begin, fold.end, context.costs, allowed)
 
 
 def back_test(

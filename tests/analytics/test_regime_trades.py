@@ -59,8 +59,9 @@ def trade(direction: str, entry: int, exit_day: int, funding: float, reason: str
     brought = 100 * side * (sold / bought - 1) + funding - cost
     held = int(changed.get("hold_days", exit_day - entry))
     return Trade(
-        "A", direction, entry, bought, exit_day, sold, round(brought, 4), round(funding, 4), round(cost, 4), held,  # type: ignore[arg-type]
-        int(changed.get("funded_days", 0)), reason,  # type: ignore[arg-type]
+        "A", direction, entry, bought, exit_day, sold,  # type: ignore[arg-type]
+        pytest.approx(brought), pytest.approx(funding), pytest.approx(cost),
+        held, int(changed.get("funded_days", 0)), reason,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def test_the_trades_of_every_coin_are_those_of_plain_arithmetic(read: Callable[[
         for percent, part in (
             (one.return_pct, again.brought), (one.funding_pct, again.funding), (one.cost_pct, again.cost)
         ):  # fmt: skip
-            assert percent == pytest.approx(100 * part, abs=5.1e-5)
+            assert percent == pytest.approx(100 * part, rel=1e-9, abs=1e-9)
         assert (one.exit_reason == "no-bars") == (again.reason == "delisted")
     now = [(one.coin, one.entry_day, one.entry_price) for one in found.positions if one.entry_price is not None]
     assert set(now) <= {(one.coin, one.entered, one.entry) for one in books.held}
@@ -224,14 +225,13 @@ def test_the_figures_of_the_decision_and_the_documentation_are_those_of_the_reco
 
 
 def counted_again(bars: Mapping[str, Sequence[Row]], history: reference_bars.History) -> reference.Books:
-    """Trade the regimes with the slow and obvious simulation: whole capital, one coin and one day at a time."""
+    """Trade the regimes with the slow and obvious simulation, one coin and one day at a time, each trade by itself."""
     panel = Panel(bars)
     regimes = CoinCourse(panel, MarketCourse(panel)).regimes
     plan: reference.Plan = {}
     for column, coin in enumerate(panel.coins):
         sides = [0 if regime == UNKNOWN else regime for regime in regimes[:, column].tolist()]
         plan[coin] = {
-            panel.first_day + row: reference.Decision(side, 1.0, reason="trend-turned")
-            for row, side in enumerate(sides)
+            panel.first_day + row: reference.Decision(side, reason="trend-turned") for row, side in enumerate(sides)
         }
     return reference.simulate(history, plan, history.days.start, history.days.stop)

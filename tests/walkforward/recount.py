@@ -149,6 +149,7 @@ def carried(positions: Sequence[Held], first: int, last: int) -> list[Day]:
     for day in range(first, last + 1):
         held = [one for one in positions if one.first <= day <= one.last]
         told, before = Day(), equity
+        assert before > 0 or not held, "something is held without equity"
         for one in held:
             if day == one.first:
                 one.quantity = one.weight * before / one.price
@@ -157,7 +158,8 @@ def carried(positions: Sequence[Held], first: int, last: int) -> list[Day]:
                 told.turnover += one.quantity * one.left / before
             told.exposure += one.quantity * one.opens[day - one.first] / before
             equity += one.profit(one.quantity, day)
-        told.net = equity / before - 1
+        equity = max(equity, 0.0)
+        told.net = equity / before - 1 if before else 0.0
         days.append(told)
     return days
 

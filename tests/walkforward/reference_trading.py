@@ -127,8 +127,11 @@ class Position:
         )
 
 
-def carry(books: Books, window: range) -> None:
-    """Go through the days with one equity, in money: quantities are bought with it, and what they bring is added."""
+def carry(books: Books, window: range) -> int | None:
+    """Go through the days with one equity, in money: quantities are bought with it, and what they bring is added.
+
+    Returns the day on which it is lost.
+    """
     held = {day: [one for one in books.positions if day in one.days] for day in window}
     equity = 1.0
     for day in window:
@@ -146,27 +149,32 @@ def carry(books: Books, window: range) -> None:
                 costs += one.quantity * mark * one.sold
                 traded += one.quantity * mark * one.over
         after = max(equity + price + funding - costs, 0.0)
-        if equity:
-            for name, money in (
-                ("net", after - equity), ("price", price), ("exposure", worth), ("turnover", traded)
-            ):  # fmt: skip
-                books.parts[name][day] = money / equity
+        for name, money in (
+            ("net", after - equity), ("price", price), ("exposure", worth), ("turnover", traded)
+        ):  # fmt: skip
+            books.parts[name][day] = money / equity
         equity = after
         if not equity:
-            for one in books.positions:
-                one.quantity = 0.0
+            return day
+    return None
 
 
 def simulate(
     history: History, plan: Plan, start: int, end: int, may_decide: Callable[[int], bool] = lambda _: True
 ) -> Books:
-    """Trade what was decided on the days from `start` to before `end`, flat at the beginning."""
-    books = Books()
-    over = history.days.stop
-    for coin in sorted(history.bars):
-        _trade(books, history, coin, plan.get(coin, {}), range(start, end), over, may_decide)
-    carry(books, range(start, end))
-    return books
+    """Trade what was decided on the days from `start` to before `end`, flat at the beginning.
+
+    On the day on which the equity is lost everything is sold, so days are gone through again without what is left out.
+    """
+    lost = end
+    while True:
+        books = Books()
+        for coin in sorted(history.bars):
+            _trade(books, history, coin, plan.get(coin, {}), range(start, end), lost, may_decide)
+        found = carry(books, range(start, end))
+        if found is None or found == lost:
+            return books
+        lost = found
 
 
 def _trade(
@@ -175,7 +183,7 @@ def _trade(
     coin: str,
     decisions: dict[int, Decision],
     window: range,
-    over: int,
+    lost: int,
     may_decide: Callable[[int], bool],
 ) -> None:
     bars, paid, costs = history.bars[coin], history.paid.get(coin, {}), history.costs[coin]
@@ -183,13 +191,14 @@ def _trade(
     for day, bar in _bars_of(bars, window):
         decided = decisions.get(day, FLAT) if may_decide(day) else FLAT
         tomorrow = bars.get(day + 1)
-        tape_ends, fold_ends, delisted = day + 1 == over, day + 1 == window.stop, tomorrow is None
+        tape_ends, delisted = day + 1 == history.days.stop, tomorrow is None
+        ends = day + 1 == window.stop or day >= lost
         if position:
             position.live(books, day, bar, tomorrow.open if tomorrow else bar.close, paid.get(day))
         if tape_ends:
             if position:
                 position.stand(books, day, bar.close, costs[day])
-            if decided.side and decided.side != (position.side if position else 0):
+            if day < lost and decided.side and decided.side != (position.side if position else 0):
                 books.signals.append(Signal(coin, day, decided.side, decided.score, None))
         elif delisted:
             if position:
@@ -197,12 +206,12 @@ def _trade(
             position = None
         else:
             assert tomorrow
-            if position and (fold_ends or decided.side != position.side):
+            if position and (ends or decided.side != position.side):
                 by_plan = may_decide(day) and decided.side != position.side
                 why = (by_plan and decided.reason) or "fold-end"
                 position.leave(books, day + 1, tomorrow.open, costs[day], why)
                 position = None
-            if not position and decided.side and not fold_ends:
+            if not position and decided.side and not ends:
                 position = Position(coin, decided, day + 1, tomorrow.open, costs[day])
                 books.signals.append(Signal(coin, day, decided.side, decided.score, tomorrow.open))
 

@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from service.analytics.backtest.book import BacktestBook
 from service.analytics.backtest.inspection import SurrogateEdge
 from service.analytics.backtest.plan import Strategy, TradingPlan
 from service.analytics.backtest.strategies import STRATEGIES
 from service.analytics.backtest.tape import MarketTape
-from service.analytics.bars import Flags
+from service.analytics.bars import Flags, Floats
 from service.clock import DAY_MS
 from service.walkforward import gate
+from service.walkforward.engine import walk_strategies
 from service.walkforward.gate import check_strategy
 from service.walkforward.records import GateCheck, GateFinding
 from service.walkforward.walk import Simulate, WalkContext, WalkedFold, walk_strategy
 from tests.walkforward.leaks import (
+    DAYS,
     HORIZON,
     PARAMETERS,
     a_day_early,
@@ -200,6 +203,47 @@ def test_a_strategy_that_decides_nothing_has_nothing_to_hide() -> None:
     assert not failed(found)
     assert found["shifted-features"].figures == "nothing was decided, so nothing can have been foreseen"
     assert found["sign-flip-surrogates"].figures.endswith("tapes, so nothing can have been foreseen")
+
+
+def bold(tape: MarketTape, universe: Flags, parameters: Mapping[str, float]) -> TradingPlan:
+    """The honest rule with thirty times the money."""
+    plan = strategy(trailing).plan(tape, universe, parameters)
+    return plan._replace(weight=plan.weight * 30)
+
+
+def test_a_strategy_that_lost_its_equity_trades_nothing_in_later_folds_and_passes() -> None:
+    of, over = Strategy("trend-following", HORIZON, ({"span": 3},), bold), ground()
+    walked = walk_strategy(of, over, lambda: None)
+    first, *later = [tested.book for tested in walked]
+    assert first.lost_on is not None
+    assert len(first.trades.coin) > 0
+    assert first.trades.entry.max() <= walked[0].fold.begin + first.lost_on < first.trades.exit.max()
+    for book in later:
+        assert [book.trades.coin.size, book.open.coin.size, book.signals.row.size, book.position_days] == [0] * 4
+        assert not any(days.any() for days in (book.net, book.exposure, book.turnover))
+    assert "fills" not in failed(findings(of, over, walked))
+    walked[1] = walked[1]._replace(
+        book=over.simulate(over.tape, walked[1].plan, *walked[1].fold[1:3], over.costs, None)
+    )
+    assert "fills" in failed(findings(of, over, walked))
+    told = walk_strategies([of], over, (over.tape.first_day + over.rows) * DAY_MS, lambda *_: None)
+    assert "fills" not in {finding.check for finding in told.findings if not finding.held}
+
+
+def test_a_book_that_says_its_equity_was_lost_to_hide_trades_is_caught() -> None:
+    def hiding(
+        tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Floats, allowed: Flags | None
+    ) -> BacktestBook:
+        held = np.ones(len(tape.open), np.bool_) if allowed is None else allowed.copy()
+        held[start + 20 :] = False
+        book = over.simulate(tape, plan, start, end, costs, held)
+        net = book.net.copy()
+        net[20] = -1.0
+        return book._replace(net=net)
+
+    of, over = strategy(trailing), ground(parameters=replace(PARAMETERS, test_days=DAYS))
+    (only,) = walk_strategy(of, over._replace(simulate=hiding), lambda: None)
+    assert "of the equity" in findings(of, over, [only])["fills"].figures
 
 
 def test_a_bar_that_is_still_open_is_caught() -> None:

@@ -6,6 +6,8 @@ notional at its entry; daily figures are shares of the equity at the day's open.
 
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from service.analytics.backtest.statistics import DAYS_A_YEAR
 from service.analytics.bars import Floats, Indices
 from service.analytics.funding import DEFAULT_APR
@@ -110,3 +112,9 @@ class BacktestBook(NamedTuple):
     turnover: Floats
     position_days: int
     known_days: int
+
+    @property
+    def lost_on(self) -> int | None:
+        """Index of the day on which the equity was lost; None if it was not."""
+        lost: Indices = np.flatnonzero(self.net <= -1)
+        return int(lost[0]) if lost.size else None

@@ -138,9 +138,11 @@ def count_mismatched_days(tape: MarketTape, plan: TradingPlan, begin: int, end: 
     """Count the position-days that a plan wants and a book does not hold, or the other way.
 
     A plan's decision of rows `begin` to before `end` is held over the row after it, where the coin has a bar on both.
+    After the day on which the equity is lost nothing is held; `accounting_error` checks that it is.
     """
     there = ~np.isnan(tape.open[begin:end])
     wanted = plan.side[begin : end - 1] * (there[:-1] & there[1:])
+    wanted[len(wanted) if book.lost_on is None else book.lost_on :] = 0
     turns = np.zeros((end - begin + 1, wanted.shape[1]), np.int64)
     trades, standing = book.trades, book.open
     over = trades.exit + (trades.reason == REASONS.index("delisted"))

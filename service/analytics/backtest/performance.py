@@ -49,13 +49,11 @@ class TrackPerformance(NamedTuple):
 
 
 def concatenate_days(books: Sequence[BacktestBook]) -> ReturnDays:
-    """The days of consecutive folds as one record: each goes on with the equity of the one before, if any is left."""
-    net = np.concatenate([book.net for book in books])
-    goes_on = equity(net)[:-1] > 0
+    """The days of consecutive folds as one record: each goes on with the equity of the one before."""
     return ReturnDays(
-        net * goes_on,
-        np.concatenate([book.exposure for book in books]) * goes_on,
-        np.concatenate([book.turnover for book in books]) * goes_on,
+        np.concatenate([book.net for book in books]),
+        np.concatenate([book.exposure for book in books]),
+        np.concatenate([book.turnover for book in books]),
     )
 
 

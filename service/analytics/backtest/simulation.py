@@ -2,7 +2,8 @@
 
 All positions share one equity. Each is entered with a share of it, and from then on it is a quantity: its value is the
 quantity times the price, and nothing resizes it. What a day brings all positions, over the equity at the day's open, is
-the day's return. Equity that reaches zero is lost: that day returns -100 %, and nothing is held after it.
+the day's return. Equity that reaches zero is lost: that day returns -100 %, what is held is left at its end, and
+nothing is entered after it.
 
 What is simulated is a state: the position over day d is what the plan wanted at the close of day d-1, and a trade is
 one unbroken run of one side. So a turn is two trades at one open, and a plan that already wants a side on the first row
@@ -66,7 +67,8 @@ def simulate(
     Nothing is held on the first of them. What is held on row `end` is left at its open; if the tape ends there, it is
     reported as held. A coin without a bar on the next day is left at its last close, and not entered: neither on a day
     without a bar nor by a decision of one. A decision that could never be filled is no signal, nor is an entry on the
-    last row of a window that ends before the tape, which would be left at the open that it is entered at.
+    last row of a window that ends before the tape, which would be left at the open that it is entered at. Nor is one
+    on the row on which the equity is lost, or later.
 
     Args:
         tape: The market.
@@ -78,7 +80,8 @@ def simulate(
             decided on the last allowed row is left one open later, so that its one day lies on the row after.
 
     Returns:
-        The books. A position that was left though the plan did not say so ends by `fold-end`.
+        The books. A position that was left though the plan did not say so ends by `fold-end`, at a loss of all equity
+        too.
 
     Raises:
         ValueError: If the rows are not those of the tape, or the plan breaks its contract: a position without a weight
@@ -86,6 +89,17 @@ def simulate(
     """
     _check(tape, plan, start, end, costs, allowed)
     wanted = _wanted(tape, plan, start, end, allowed)
+    book = _trade(tape, plan, wanted, start, end, costs, allowed)
+    if book.lost_on is not None:
+        wanted[book.lost_on :] = 0
+        book = _trade(tape, plan, wanted, start, end, costs, allowed)
+    return book
+
+
+def _trade(
+    tape: MarketTape, plan: TradingPlan, wanted: Int8, start: int, end: int, costs: Floats, allowed: Flags | None
+) -> BacktestBook:
+    """Trade what counts of a plan; the equity may be lost before positions end."""
     held = _held(tape, wanted, start, end)
     runs = _runs(tape, plan, held, start)
     days = _days(tape, runs, costs)

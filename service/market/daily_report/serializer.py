@@ -190,9 +190,9 @@ def _trade(found: findings.Trade) -> RegimeTrade:
         entryPrice=found.entry_price,
         exitDate=wording.date(found.exit_day),
         exitPrice=found.exit_price,
-        returnPct=found.return_pct,
-        fundingPct=found.funding_pct,
-        costPct=found.cost_pct,
+        returnPct=_rounded(found.return_pct),
+        fundingPct=_rounded(found.funding_pct),
+        costPct=_rounded(found.cost_pct),
         holdDays=found.hold_days,
         exitReason=found.exit_reason,
     )
@@ -208,7 +208,12 @@ def _sum_up(closed: Sequence[findings.Trade]) -> RegimeSummary:
         total=total,
         wins=wins,
         losses=total - wins,
-        winRate=round(wins / total, 4) if total else None,
-        meanReturnPct=round(sum(trade.return_pct for trade in closed) / total, 4) + 0.0 if total else None,
-        fundingKnown=round(funded / held, 4) if total else None,
+        winRate=_rounded(wins / total) if total else None,
+        meanReturnPct=_rounded(sum(trade.return_pct for trade in closed) / total) if total else None,
+        fundingKnown=_rounded(funded / held) if total else None,
     )
+
+
+def _rounded(value: float) -> float:
+    """Round to 4 decimals; zero has no sign."""
+    return round(value, 4) + 0.0

@@ -92,16 +92,21 @@ class Accounts:
     position_days: int = 0
     known_days: int = 0
 
-    def close(self, row: int) -> bool:
-        """End a day: its dollars become shares of the morning's purse. False when nothing is left."""
-        morning, self.purse = self.purse, self.purse + self.net.get(row, ZERO)
+    @property
+    def ruined(self) -> bool:
+        return not self.purse
+
+    def ruins(self, row: int) -> bool:
+        """Whether a day leaves nothing in the purse."""
+        return self.purse + self.net.get(row, ZERO) <= 0
+
+    def close(self, row: int) -> None:
+        """End a day: its dollars become shares of the morning's purse."""
+        morning, self.purse = self.purse, max(self.purse + self.net.get(row, ZERO), ZERO)
         for days in (self.net, self.price, self.exposure, self.turnover):
             days[row] = days.get(row, ZERO) / morning if morning else ZERO
-        if self.purse > 0:
-            return True
-        self.purse = ZERO
-        self.net[row] = Decimal(-1) if morning else ZERO
-        return False
+        if morning and not self.purse:
+            self.net[row] = Decimal(-1)
 
 
 def account(tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Floats, allowed: list[bool]) -> Accounts:
@@ -113,11 +118,14 @@ def account(tape: MarketTape, plan: TradingPlan, start: int, end: int, costs: Fl
                 clerk.leaves(row)
             else:
                 clerk.last_night(row - 1)
-        if not books.close(row - 1):
-            for clerk in clerks:
-                clerk.is_ruined()
-        for clerk in clerks if row < end else ():
+        if books.ruins(row - 1):
+            for clerk in clerks if row < rows else ():
+                clerk.sells(row)
+        books.close(row - 1)
+        for clerk in clerks if row < end and not books.ruined else ():
             clerk.enters(row)
+        for clerk in clerks if row == rows and not books.ruined else ():
+            clerk.last_wish(row - 1)
         for clerk in clerks if row < end else ():
             clerk.day(row)
     books.trades.sort(key=lambda trade: (trade.entry, trade.coin))
@@ -152,16 +160,17 @@ class Clerk:
 
     def leaves(self, row: int) -> None:
         if self.held and self.held.side != self.target(row):
+            self.sells(row)
+
+    def sells(self, row: int) -> None:
+        """Leave what is held at the open."""
+        if self.held:
             price = Decimal(float(self.tape.open[row, self.coin]))
             self.leave(row, row - 1, price, self.why(row - 1, self.held.side))
 
     def enters(self, row: int) -> None:
         if self.has_bar(row) and self.target(row) and not self.held:
             self.enter(row, self.target(row), Decimal(float(self.tape.open[row, self.coin])))
-
-    def is_ruined(self) -> None:
-        if self.held:
-            self.held.contracts = ZERO
 
     def why(self, row: int, side: int) -> int:
         if self.allowed[row] and self.plan.side[row, self.coin] != side:
@@ -244,6 +253,9 @@ class Clerk:
             self.held.paid += share * close / self.held.price
             book(self.books.net, row, -self.held.contracts * close * share)
             self.books.open.append(self.held)
+
+    def last_wish(self, row: int) -> None:
+        """What would be entered at the open after the tape."""
         target = self.wanted(row)
         if target and target != (self.held.side if self.held else 0):
             self.signal(row, target, float("nan"))

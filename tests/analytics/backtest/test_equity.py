@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.performance import concatenate_days
-from service.analytics.backtest.plan import NO_REASON, TradingPlan
+from service.analytics.backtest.plan import NO_REASON, REASONS, TradingPlan
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.statistics import compounded, max_drawdown
 from service.analytics.backtest.tape import MarketTape
@@ -102,7 +101,43 @@ def test_equity_that_reaches_zero_is_lost_and_comes_back_by_no_price(weight: flo
     assert not book.net[3:].any()
     assert not book.exposure[3:].any()
     assert (compounded(book.net), max_drawdown(book.net)) == (-1.0, 1.0)
-    assert compounded(concatenate_days([book, book]).net) == -1.0
+    assert book.lost_on == 2
+
+
+def test_what_is_held_when_equity_is_lost_ends_then_and_nothing_is_entered_or_decided_after_it() -> None:
+    calm = [100.0] * 7
+    over = tape([[bad, *rest] for bad, *rest in zip([100, 100, 120, 250, 1, 1, 1], calm, calm, calm, strict=True)])
+    plan = holding(over, -1, 1.0)
+    plan.side[:, 2] = [0, 0, 0, 1, 1, 1, 1]  # wanted when there is nothing to enter it with
+    plan.side[:, 3] = [0, -1, 0, 0, 0, 0, -1]
+    plan.reason[2, 3] = REASONS.index("stop")
+    book = simulate(over, plan, 0, 7, np.full((7, 4), 0.001))
+    trades = book.trades
+    told = [(coin, entry, left, REASONS[why]) for coin, entry, left, why in zip(
+        trades.coin.tolist(), trades.entry.tolist(), trades.exit.tolist(), trades.reason.tolist(), strict=True
+    )]  # fmt: skip
+    assert told == [(0, 1, 3, "fold-end"), (1, 1, 3, "fold-end"), (3, 2, 3, "stop")]
+    assert trades.exit_price.tolist() == [250, 100, 100]
+    left = [2.5, 1.0, book.trades.weight[2] * np.prod(1 + book.net[:2]) * 2]  # entered and left on that day
+    assert book.turnover[2] == pytest.approx(sum(left) / np.prod(1 + book.net[:2]))
+    assert not book.open.coin.size
+    assert book.signals.row.tolist() == [0, 0, 1]
+    assert (book.position_days, book.lost_on) == (5, 2)
+
+
+def test_equity_lost_on_the_last_day_leaves_what_is_held_until_the_next_open_and_decides_nothing() -> None:
+    over = tape([[100, 100], [100, 100], [250, 100]])
+    table = over.close.copy()
+    table[2, 0] = 300
+    plan = holding(over, -1, 1.0)
+    plan.side[:, 1] = [0, 0, 1]
+    book = simulate(over._replace(close=table), plan, 0, 3, np.zeros((3, 2)))
+    assert book.lost_on == 1
+    assert (book.trades.exit.tolist(), book.trades.exit_price.tolist()) == ([2], [250])
+    milder = over.open.copy()
+    milder[2, 0] = 150
+    book = simulate(over._replace(open=milder, close=table), plan, 0, 3, np.zeros((3, 2)))
+    assert (book.lost_on, book.open.coin.tolist(), book.signals.row.tolist()) == (2, [0], [0])
 
 
 def test_a_loss_of_one_position_is_borne_by_all_that_share_the_equity() -> None:

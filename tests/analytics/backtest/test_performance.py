@@ -47,17 +47,6 @@ def test_a_record_that_lost_everything_takes_its_share_alone_and_nothing_is_put_
     assert combine_days([days(-1.0, 0.0)] * 2, 1 / 2, 2).net.tolist() == [-1.0, 0.0]
 
 
-def test_a_fold_after_one_that_lost_everything_holds_and_earns_nothing() -> None:
-    _, _, book = made()
-    net = book.net.copy()
-    net[5] = -1.0
-    record = concatenate_days([book._replace(net=net), book])
-    assert record.net.tolist() == [*net[:6].tolist(), *[0.0] * (len(record.net) - 6)]
-    assert not record.exposure[6:].any()
-    assert not record.turnover[6:].any()
-    assert measure_performance(record, TRIALS).return_pct == -100
-
-
 def test_a_record_comes_to_figures_that_a_hand_comes_to() -> None:
     found = measure_performance(days(0.1, -0.2, 0.1, 0.05), TRIALS)
     assert found.return_pct == pytest.approx((1.1 * 0.8 * 1.1 * 1.05 - 1) * 100)
