@@ -27,7 +27,8 @@ class FundingDays(NamedTuple):
     """What a coin's perpetual paid on each day that it paid on, oldest first.
 
     `day` counts from 1970-01-01; a payment at midnight belongs to the day that ends then. `paid` is the sum of the
-    fractions paid, `hours` what they were paid for, `newest` the last one's fraction an hour.
+    fractions paid, `hours` what they were paid for, fewer than 24 where payments are missing, and `newest` the last
+    one's fraction an hour.
     """
 
     day: Sequence[int]
@@ -179,7 +180,7 @@ def _weekly(market: MarketAnalytics, days: range) -> Codes:
 def _means(funding: FundingDays, days: range) -> tuple[Floats, Floats, Floats]:
     """Percent a year at the end of each day: the means of a day and of seven, and the newest payment.
 
-    NaN where too few hours are paid, as `market.momentum` decides.
+    NaN where too few hours are paid, as `market.momentum` decides: under 23 of the day, or under 161 of the week.
     """
     rows = np.array(funding.day, np.int64) - days.start
     within = (rows >= 0) & (rows < len(days))

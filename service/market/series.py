@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from msgspec import Struct
 
-from service.clock import DAY_MS, LATEST_MS
+from service.analytics.funding import FUNDED_HOURS
+from service.clock import DAY_MS
 from service.market.daily_report.models import DAILY_REPORT
 from service.market.models import Bar, PackedBars, PaymentRow, Row, VenueCoin
 from service.storage.database import Database
@@ -71,24 +72,27 @@ _COUNT_DAYS: Final = """
     SELECT count(*) FROM market_coins k CROSS JOIN candles c
     WHERE c.venue_symbol = k.venue_symbol AND c.interval = '1d' AND c.final = 1 AND c.open_ms < ?1
 """
-_COUNT_FUNDED: Final = """
+_COUNT_PAID: Final = """
     SELECT count(*) FROM market_coins k CROSS JOIN funding_days f
     WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2
 """
-_FUNDED: Final = """
-    SELECT f.venue_symbol, f.day, f.paid FROM market_coins k CROSS JOIN funding_days f
+_PAID_DAYS: Final = """
+    SELECT f.venue_symbol, f.day, f.paid, f.hours FROM market_coins k CROSS JOIN funding_days f
     WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2 ORDER BY f.venue_symbol, f.day
 """
 
-_FUNDED_HOURS: Final = _FUNDED.replace("f.paid", "f.paid, f.hours")
-
-_FUNDED_COUNT: Final = (
-    "SELECT count(*) FROM market_coins k CROSS JOIN funding_days f WHERE f.venue_symbol = k.venue_symbol"
-)
+_FUNDED: Final = """
+    SELECT f.venue_symbol, f.day, f.paid FROM market_coins k CROSS JOIN funding_days f
+    WHERE f.venue_symbol = k.venue_symbol AND f.hours >= ?1 ORDER BY f.venue_symbol, f.day
+"""
+_FUNDED_COUNT: Final = """
+    SELECT count(*) FROM market_coins k CROSS JOIN funding_days f
+    WHERE f.venue_symbol = k.venue_symbol AND f.hours >= ?
+"""
 
 
 class DayCounts(Struct, frozen=True, array_like=True):
-    """Number of closed daily bars and of coin-days whose funding is known.
+    """Number of closed daily bars and of coin-days with payments of funding.
 
     Stored ones never change, so equal counts through the same day mean equal days.
     """
@@ -103,8 +107,8 @@ class ClosedDays(NamedTuple):
     Attributes:
         origin: The dataset; null if the store is empty.
         bars: Daily bars.
-        funding: Day (from 1970-01-01 UTC), the fraction of its notional that a long paid over it, and the hours that
-            were paid, where known.
+        funding: Days with payments: day (from 1970-01-01 UTC), the fraction of its notional that a long paid in the
+            hours that were paid, and their number. The funding of a day is known with `FUNDED_HOURS` of them.
     """
 
     origin: str | None
@@ -126,7 +130,7 @@ def count_days(connection: Connection, until_ms: int) -> DayCounts:
         until_ms: A midnight, epoch milliseconds UTC.
     """
     ((bars,),) = connection.execute(_COUNT_DAYS, (until_ms,)).fetchall()
-    ((funded,),) = connection.execute(_COUNT_FUNDED, (until_ms, DAY_MS)).fetchall()
+    ((funded,),) = connection.execute(_COUNT_PAID, (until_ms, DAY_MS)).fetchall()
     return DayCounts(bars, funded)
 
 
@@ -142,7 +146,7 @@ def read_days(connection: Connection, until_ms: int) -> ClosedDays:
         None if held is None else held[0],
         [VenueCoin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in connection.execute(_COINS)],
         _packed(connection.execute(_DAYS, (until_ms,))),
-        _by_coin(connection.execute(_FUNDED_HOURS, (until_ms, DAY_MS))),
+        _by_coin(connection.execute(_PAID_DAYS, (until_ms, DAY_MS))),
     )
 
 
@@ -219,7 +223,7 @@ class SeriesReader:
 
     async def funded_days(self) -> int:
         """Number of coin-days whose funding is known."""
-        ((count,),) = await self._database.read(_FUNDED_COUNT)
+        ((count,),) = await self._database.read(_FUNDED_COUNT, (FUNDED_HOURS,))
         return int(count)
 
     async def funding_days(self) -> dict[str, list[tuple[int, float]]]:
@@ -227,7 +231,7 @@ class SeriesReader:
 
         Days count from 1970-01-01 UTC.
         """
-        return await self._read(_FUNDED, LATEST_MS, DAY_MS)
+        return await self._read(_FUNDED, FUNDED_HOURS)
 
     async def newest_closed(self, interval: Interval = "1d") -> dict[str, int]:
         """Open time of the newest closed bar of every coin that has one."""

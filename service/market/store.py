@@ -11,7 +11,6 @@ from typing import Final
 
 from msgspec.structs import astuple
 
-from service.analytics.funding import FUNDED_HOURS
 from service.clock import DAY_MS
 from service.market.alerts.store import ALERT_TABLES
 from service.market.models import (
@@ -104,7 +103,7 @@ _SUM_FUNDING: Final = """
     SELECT f.venue_symbol, (f.paid_ms - 1) / ?2 AS day, total(f.rate * f.interval_hours), total(f.interval_hours)
     FROM wanted w CROSS JOIN funding_rates f
     WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms > coalesce(w.since_ms, 0) AND f.paid_ms <= w.until_ms
-    GROUP BY f.venue_symbol, day HAVING total(f.interval_hours) >= ?3
+    GROUP BY f.venue_symbol, day
 """
 
 PREPARED_TABLES: Final = (*SERIES_TABLES, *ALERT_TABLES)
@@ -312,7 +311,7 @@ class MarketStore(SeriesReader):
         await self._database.write(work)
 
     async def sum_funding(self, origin: str) -> None:
-        """Store the funding sums of the complete days that have ended since the last stored one."""
+        """Store what was paid on the days that have ended since the last stored one, and for how many hours."""
         coins = [coin.venue_symbol for coin in await self.coins()]
         for first in range(0, len(coins), _COINS_A_SUM):
             await self._sum_funding(origin, _names(coins[first : first + _COINS_A_SUM]))
@@ -320,7 +319,7 @@ class MarketStore(SeriesReader):
     async def _sum_funding(self, origin: str, coins: str) -> None:
         def work(connection: Connection) -> None:
             if holds_dataset(connection, origin):
-                connection.execute(_SUM_FUNDING, (coins, DAY_MS, FUNDED_HOURS))
+                connection.execute(_SUM_FUNDING, (coins, DAY_MS))
 
         await self._database.write(work)
 

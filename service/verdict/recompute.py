@@ -64,7 +64,7 @@ def plain_rules(known: RuleSet) -> PlainRuleSet:
 
 
 def _funding(paid: Sequence[tuple[int, float, float]]) -> FundingDays:
-    """Funding by whole days, without the newest payment of each day."""
+    """Funding by day, without the newest payment of each day."""
     days, sums, hours = zip(*paid, strict=True) if paid else ((), (), ())
     return FundingDays(days, sums, hours, [nan] * len(paid))
 

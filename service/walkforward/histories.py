@@ -128,7 +128,7 @@ def read_histories(connection: Connection, origin: str, until_ms: int) -> list[C
         CoinHistoryInput(
             symbol,
             _by_day(days.bars[coin.venue_symbol]),
-            [(day, paid) for day, paid, _ in days.funding.get(coin.venue_symbol, [])],
+            [(day, paid) for day, paid, hours in days.funding.get(coin.venue_symbol, []) if hours >= FUNDED_HOURS],
         )
         for symbol, coin in sorted(taken.items())
         if coin.venue_symbol in days.bars

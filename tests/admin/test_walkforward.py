@@ -201,7 +201,7 @@ class Kept:
             async with open_database(self._file, SystemClock()) as database:
                 numbers = await database.read("SELECT run, origin FROM walkforward_runs ORDER BY run")
                 told = [await RunStore(database).load(run, origin) for run, origin in numbers]
-                assert await database.read("SELECT count(*) FROM funding_days") == [(4,)]
+                assert await database.read("SELECT count(*) FROM funding_days WHERE hours = 24") == [(4,)]
                 return [asdict(run) for run in told if run is not None]
 
         return asyncio.run(work())

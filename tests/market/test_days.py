@@ -39,9 +39,10 @@ async def days(database: Database, until: int = DAY + 9) -> ClosedDays:
 
 
 async def summed(store: MarketStore, database: Database) -> dict[str, list[tuple[int, float]]]:
+    """The days of which 23 hours are paid at least."""
     await store.sum_funding("one")
     return {
-        coin: [(day, round(paid, 12)) for day, paid, _ in found]
+        coin: [(day, round(paid, 12)) for day, paid, hours in found if hours >= 23]
         for coin, found in (await days(database)).funding.items()
     }
 
@@ -83,7 +84,11 @@ async def test_a_day_that_is_not_over_or_lacks_two_hours_is_unknown_and_one_hour
     assert await summed(claimed, database) == {"BTC": [(DAY + 1, 0.0023)]}
     await claimed.put_payments("one", "BTC", payments(DAY + 2, range(24, 25)))
     assert await summed(claimed, database) == {"BTC": [(DAY + 1, 0.0023), (DAY + 2, 0.0024)]}
-    assert [(day, hours) for day, _, hours in (await days(database)).funding["BTC"]] == [(DAY + 1, 23), (DAY + 2, 24)]
+    assert [(day, hours) for day, _, hours in (await days(database)).funding["BTC"]] == [
+        (DAY, 22),
+        (DAY + 1, 23),
+        (DAY + 2, 24),
+    ]
 
 
 async def test_sums_outlive_the_payments_and_are_never_told_differently(
