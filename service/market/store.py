@@ -114,15 +114,22 @@ _COINS_A_SUM: Final = 10
 
 _FORGET: Final = (
     """
+    WITH RECURSIVE stored (venue_symbol) AS (
+        SELECT min(venue_symbol) FROM candles
+        UNION ALL
+        SELECT (SELECT min(venue_symbol) FROM candles WHERE candles.venue_symbol > stored.venue_symbol) FROM stored
+        WHERE stored.venue_symbol IS NOT NULL
+    )
     DELETE FROM candles
-    WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND interval = '1h' AND open_ms < ?
+    WHERE venue_symbol IN (SELECT venue_symbol FROM stored) AND interval = '1h' AND open_ms < ?
     """,
     """
     DELETE FROM funding_rates
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND paid_ms < ?
     """,
 )
-"""By coin, so that the index is used: without it the statement reads every row, a quarter of a second."""
+"""By symbol, so that the index is used: without it the statement reads every row, a quarter of a second. Bars are of
+real-world assets too, which are no `market_coins`."""
 
 _TABLES: Final = (
     "market_coins", "market_quotes", "candles", "market_charts", "funding_rates", "funding_days", "price_snapshots",

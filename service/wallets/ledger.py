@@ -36,8 +36,10 @@ _UNVALUED: Final = """
     SELECT DISTINCT block, log_index, tx, contract, amount, at_ms FROM wallet_movements
     JOIN wallet_blocks ON wallet_blocks.chain_id = wallet_movements.chain_id AND number = block
     WHERE wallet_movements.chain_id = ? AND amount_usd IS NULL AND contract IN (SELECT value FROM json_each(?))
-    ORDER BY block, log_index
+        AND (block, log_index) > (?, ?)
+    ORDER BY block, log_index LIMIT ?
 """
+_VALUED_AT_ONCE: Final = 1_000
 _VALUE: Final = (
     "UPDATE wallet_movements SET amount_usd = ? WHERE chain_id = ? AND block = ? AND log_index = ? AND tx = ?"
 )
@@ -164,9 +166,17 @@ class WalletLedger:
 
         await self._database.write(work)
 
-    async def unvalued(self, chain_id: int, contracts: Collection[str]) -> list[UnvaluedTransfer]:
-        """Transfers of some contracts that have no value, the lowest block first."""
-        rows = await self._database.read(_UNVALUED, (chain_id, listed(contracts)))
+    async def unvalued(
+        self, chain_id: int, contracts: Collection[str], after: tuple[int, int] = (-1, -1)
+    ) -> list[UnvaluedTransfer]:
+        """The next thousand transfers of some contracts that have no value, the lowest block first.
+
+        Args:
+            chain_id: The chain.
+            contracts: Addresses, in lower case.
+            after: Block and place in the log of the last transfer that was read.
+        """
+        rows = await self._database.read(_UNVALUED, (chain_id, listed(contracts), *after, _VALUED_AT_ONCE))
         return [
             UnvaluedTransfer(block, log, tx, contract, int(amount), at_ms)
             for block, log, tx, contract, amount, at_ms in rows

@@ -101,11 +101,13 @@ class WalletRefresh:
 
     async def _value(self, chain_id: int) -> None:
         """Value the transfers that have no value; one whose price is not known is tried again in the next round."""
-        transfers = await self._ledger.unvalued(chain_id, self._prices.contracts(chain_id))
-        values = await self._prices.value(chain_id, transfers) if transfers else []
-        known = [(transfer, value) for transfer, value in zip(transfers, values, strict=True) if value is not None]
-        if known:
-            await self._ledger.put_values(chain_id, known)
+        contracts, after = self._prices.contracts(chain_id), (-1, -1)
+        while transfers := await self._ledger.unvalued(chain_id, contracts, after):
+            values = await self._prices.value(chain_id, transfers)
+            known = [(transfer, value) for transfer, value in zip(transfers, values, strict=True) if value is not None]
+            if known:
+                await self._ledger.put_values(chain_id, known)
+            after = transfers[-1].block, transfers[-1].log_index
 
     async def _describe_tokens(self, chain_id: int) -> None:
         """Ask contracts what they are; one that no node has an answer of is asked again after an hour."""

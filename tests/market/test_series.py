@@ -134,9 +134,12 @@ async def test_old_hours_are_forgotten_and_days_are_not(claimed: MarketStore) ->
     hours = [bar(number * HOUR_MS) for number in range(3)]
     await claimed.put_bars("one", "BTC", hours, hours[-1].open_ms, interval="1h")
     await claimed.put_bars("one", "BTC", [bar(0)], 0)
+    for asset in ("AAA", "xyz:AAPL", "xyz:GOLD"):  # not among the coins of the market
+        await claimed.put_bars("one", asset, hours, hours[-1].open_ms, interval="1h")
     await claimed.put_payments("one", "BTC", [(number * HOUR_MS, 0.0, 1.0) for number in range(3)])
     await claimed.prune(HOUR_MS)
-    assert await claimed.closed_bars(["BTC"], "1h") == {"BTC": [row(HOUR_MS), row(2 * HOUR_MS)]}
+    for symbol in ("AAA", "BTC", "xyz:AAPL", "xyz:GOLD"):
+        assert await claimed.closed_bars([symbol], "1h") == {symbol: [row(HOUR_MS), row(2 * HOUR_MS)]}
     assert len((await claimed.funding_since(["BTC"], 0))["BTC"]) == 2
     assert await claimed.closed_bars(["BTC"]) == {"BTC": [row(0)]}
 

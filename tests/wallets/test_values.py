@@ -144,6 +144,22 @@ async def test_a_block_found_late_is_valued_at_its_own_time_and_once(database: D
         assert [each.amount_usd for each in await following.moved()] == [4_000.0, 6_000.0, 6_000.0, None, None]
 
 
+async def test_many_transfers_are_valued_a_few_at_a_time_past_those_without_a_price(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.wallets.ledger._VALUED_AT_ONCE", 2)
+    chain = Chain("", 20)
+    sent = [Sent(CAROL, ALICE, number * 10**18, WETH) for number in range(1, 6)]
+    chain.mine([Sent(CAROL, ALICE, number, UNI) for number in range(1, 6)], sent, *[()] * 4)
+    following = Following(database, [SimulatedNode(chain)], [ALICE])
+    store = MarketStore(database)
+    await store.claim("live")
+    await store.put_bars("live", "ETH", [hour_of(chain, 21, 2_000.0)], START_MS, interval="1h")
+    await following.round()
+    values = [each.amount_usd for each in await following.moved()]
+    assert sorted(value or 0.0 for value in values) == [0.0] * 5 + [2_000.0 * number for number in range(1, 6)]
+
+
 class Waited(asyncio.Event):
     """An event; `waited` is set once somebody waits for it."""
 

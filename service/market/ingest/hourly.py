@@ -9,10 +9,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
-from service.market.funding import on_schedule
 from service.market.ingest.candles import REPORT_S, RetryBackoff
 from service.market.loading import LoadPace
-from service.market.models import FUNDING_HOURS, REACH_MS, SETTLE_MS, VENUE, SeriesProgress
+from service.market.models import REACH_MS, SETTLE_MS, VENUE, SeriesProgress
 from service.market.plausibility.rules import PAYMENT_LATE_MS
 from service.market.plausibility.series import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
@@ -203,10 +202,11 @@ class FundingRefresh(HourlySeriesRefresh):
                 rows = await self._source.funding_history(coin.venue_symbol, start_ms)
             if self._origin() != origin:
                 return True
-            if not self._check.accepts_payments(origin, coin, rows, VENUE):
+            paid = self._check.storable_payments(origin, coin, rows, VENUE)
+            if paid is None:
                 return found
-            await self._store.put_payments(origin, coin.venue_symbol, on_schedule(rows, FUNDING_HOURS))
-            found = found or bool(rows)
+            await self._store.put_payments(origin, coin.venue_symbol, paid)
+            found = found or bool(paid)
             if len(rows) < FUNDING_PAGE or rows[-1][0] < start_ms:
                 return found
             start_ms = rows[-1][0] + 1

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Clock
 from service.market.fallback import SecondVenueApi
-from service.market.funding import scheduled
-from service.market.models import FUNDING_HOURS, Bar, BarBatch, Quote, SeriesProgress, StampedPayment
+from service.market.funding import on_schedule, scheduled
+from service.market.models import FUNDING_HOURS, Bar, BarBatch, PaymentRow, Quote, SeriesProgress, StampedPayment
 from service.market.plausibility.quarantine import Quarantine
 from service.market.plausibility.quotes import (
     BarReference,
@@ -164,10 +164,10 @@ def _missing(series: Sequence[Bar], step_ms: int) -> set[int]:
 
 
 def judge_payments(shown: Sequence[StampedPayment], quote: Quote | None, now_ms: int) -> RejectReason | None:
-    """Judge an answer of payments of one coin's funding.
+    """Judge the payments on the schedule in an answer about one coin's funding.
 
     Args:
-        shown: What the venue shows, oldest first.
+        shown: The payments, oldest first.
         quote: The last accepted quote; null if there is none.
         now_ms: Wall time, epoch milliseconds.
 
@@ -175,8 +175,7 @@ def judge_payments(shown: Sequence[StampedPayment], quote: Quote | None, now_ms:
         Why the answer is not stored; null if it may be.
     """
     for paid_ms, rate in shown:
-        is_off = scheduled(paid_ms, FUNDING_HOURS) is None
-        if abs(rate) > HIGHEST_FUNDING * FUNDING_HOURS or is_off or paid_ms > now_ms + MINUTE_MS:
+        if abs(rate) > HIGHEST_FUNDING * FUNDING_HOURS or paid_ms > now_ms + MINUTE_MS:
             return RejectReason.PAYMENT_IMPOSSIBLE
     if not shown or quote is None or quote.funding is None or quote.funding_ms is None:
         return None
@@ -314,8 +313,12 @@ class SeriesCheck:
             self._restart(key)
         return self._has_persisted(key)
 
-    def accepts_payments(self, origin: str, coin: SeriesProgress, rows: Sequence[StampedPayment], venue: str) -> bool:
-        """Whether an answer of payments may be stored.
+    def storable_payments(
+        self, origin: str, coin: SeriesProgress, rows: Sequence[StampedPayment], venue: str
+    ) -> list[PaymentRow] | None:
+        """What may be stored of an answer of payments, oldest first; null if the answer is held back.
+
+        Payments beside the schedule are left out and recorded as held back: the hours that they miss are gaps.
 
         Args:
             origin: Their dataset.
@@ -323,9 +326,15 @@ class SeriesCheck:
             rows: The answer.
             venue: Source of the answer.
         """
-        reason = judge_payments(rows, self._quotes(origin).get(coin.symbol), self._clock.now_ms())
+        timely = [row for row in rows if scheduled(row[0], FUNDING_HOURS) is not None]
+        reason = judge_payments(timely, self._quotes(origin).get(coin.symbol), self._clock.now_ms())
         key = (venue, coin.symbol, "payments")
-        return self._note(key, reason, rows) or (reason not in NEVER_BY_PERSISTENCE and self._has_persisted(key))
+        if reason is None and len(timely) < len(rows):
+            self._held.pop(key, None)
+            self._quarantine.hold(*key, RejectReason.PAYMENT_IMPOSSIBLE, self._clock.now_ms())
+        elif not self._note(key, reason, rows) and (reason in NEVER_BY_PERSISTENCE or not self._has_persisted(key)):
+            return None
+        return on_schedule(timely, FUNDING_HOURS)
 
     async def _confirms(self, symbol: str, failing: Collection[int], held: Sequence[Bar]) -> bool | None:
         """Whether the second venue shows the daily bars that fail too, and lacks those that are missing.
