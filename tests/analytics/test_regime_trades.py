@@ -60,7 +60,7 @@ def trade(direction: str, entry: int, exit_day: int, funding: float, reason: str
     held = int(changed.get("hold_days", exit_day - entry))
     return Trade(
         "A", direction, entry, bought, exit_day, sold,  # type: ignore[arg-type]
-        pytest.approx(brought), pytest.approx(funding), pytest.approx(cost),
+        pytest.approx(brought), pytest.approx(funding), pytest.approx(cost),  # type: ignore[arg-type]
         held, int(changed.get("funded_days", 0)), reason,  # type: ignore[arg-type]
     )  # fmt: skip
 

@@ -60,12 +60,13 @@ def sharpe(returns: list[float]) -> float | None:
 def walk(rule: Rule, history: History, tradable: Universe, *, rolling: bool = False) -> list[Walked]:
     """Choose in training, trade the test fold, fold after fold."""
     plans = [rule.plan(history, tradable, *chosen) for chosen in rule.grid]
-    walked = []
+    walked: list[Walked] = []
     for fold in folds(history, rule.horizon, rolling=rolling):
         before = history.until(fold.begin)
         trials = [train(before, plan, fold) for plan in plans]
         known = [trial for trial in trials if trial is not None]
         best = trials.index(max(known)) if known else 0
-        books = simulate(history, plans[best], fold.begin, fold.end)
+        has_money = all(-1 not in one.books.parts["net"].values() for one in walked)
+        books = simulate(history, plans[best] if has_money else {}, fold.begin, fold.end)
         walked.append(Walked(fold, rule.grid[best], trials[best], trials, books))
     return walked
