@@ -172,6 +172,7 @@ class LookupService:
                 row.rank,
             ),
             *_trends(runs, row.price),
+            {span: at for span, at in row.changes_from.items() if span == "24h"},
             stale,
         )
         return lookup, coin.price_ms if coin.price_ms is not None else runs.through_ms if runs is not None else now_ms
@@ -187,6 +188,7 @@ class LookupService:
         lookup = CoinLookup(
             CoinIdentity(coin.id, coin.symbol, coin.name, cap, price, None, None),
             *_trends(None, price),
+            {},
             [
                 *(name for name, value in (("price", price), ("marketCap", cap)) if is_stale or value is None),
                 "change_24h_pct",

@@ -1,6 +1,6 @@
 """Answers with prices of many coins, now and in the past."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -13,13 +13,13 @@ from service.market.factory import MarketData
 from service.market.freshness import QUOTE, Freshness
 from service.market.loading import raise_still_loading, raise_unavailable
 from service.market.models import VENUE, CoinView
-from service.market.past_prices import SPANS, PastPrices
+from service.market.past_prices import SPANS, PastPrices, instants_of
 from service.wire.envelope import Answer
 from service.wire.market import Baselines, LivePrice, LivePrices, PriceBaselines
 from service.wire.queries import BaselinesQuery, PricesQuery
 
-HORIZONS: Final[Mapping[str, int]] = {f"b{span}": SPANS[span] for span in ("4h", "24h", "7d")}
-"""Field → milliseconds back."""
+HORIZONS: Final = ("4h", "24h", "7d")
+"""Spans of the past prices in an answer, each in the field of its name with a `b` before it."""
 
 _MOST_CACHED: Final = 256
 
@@ -107,11 +107,12 @@ class PriceService:
                 stale.append(f"prices.{key}")
         if not prices:
             raise_unavailable(VENUE, state.failure, "prices")
-        past = {key: self._past(coins[key], HORIZONS, now_ms) for key in prices} if query.baselines else {}
+        past, accepted = self._past({key: coins[key] for key in prices} if query.baselines else {}, HORIZONS, now_ms)
         answer = LivePrices(
             prices,
             now_ms,
             past if query.baselines else UNSET,
+            accepted if query.baselines else UNSET,
             missing or UNSET,
             [*stale, *_unknown(past)],
         )
@@ -119,17 +120,28 @@ class PriceService:
 
     def _look_back(self, query: BaselinesQuery, now_ms: int) -> tuple[Baselines, int]:
         coins, missing = self._choose(query.symbols)
-        wanted = [f"b{horizon}" for horizon in (query.horizons or "").split(",") if horizon] or list(HORIZONS)
-        past = {key: self._past(coin, wanted, now_ms) for key, coin in coins.items()}
+        wanted = [horizon for horizon in (query.horizons or "").split(",") if horizon] or HORIZONS
+        past, accepted = self._past(coins, wanted, now_ms)
         if not self._market.past_prices.now.prices:
             raise_still_loading("past prices", None)
         minute_ms = now_ms // MINUTE_MS * MINUTE_MS
-        return Baselines(past, now_ms, missing or UNSET, _unknown(past)), minute_ms
+        return Baselines(past, accepted, now_ms, missing or UNSET, _unknown(past)), minute_ms
 
-    def _past(self, coin: CoinView, horizons: Iterable[str], now_ms: int) -> PriceBaselines:
-        prices = self._market.past_prices.now
-        found = {name: prices.before(coin.venue_symbol, now_ms, HORIZONS[name]) for name in horizons}
-        return PriceBaselines(**{name: None if past is None else past.usd for name, past in found.items()})
+    def _past(
+        self, coins: Mapping[str, CoinView], horizons: Collection[str], now_ms: int
+    ) -> tuple[dict[str, PriceBaselines], dict[str, dict[str, str]]]:
+        """Past prices of coins, and when they were accepted, by the keys of the coins."""
+        prices: dict[str, PriceBaselines] = {}
+        accepted: dict[str, dict[str, str]] = {}
+        for key, coin in coins.items():
+            found = {
+                span: self._market.past_prices.now.before(coin.venue_symbol, now_ms, SPANS[span]) for span in horizons
+            }
+            prices[key] = PriceBaselines(
+                **{f"b{span}": None if past is None else past.usd for span, past in found.items()}
+            )
+            accepted[key] = instants_of({span: None if past is None else past.at_ms for span, past in found.items()})
+        return prices, accepted
 
     def _choose(self, symbols: str | None) -> _Chosen:
         """The coins that a list names; all coins if it names none.
@@ -161,5 +173,8 @@ class PriceService:
 def _unknown(past: Mapping[str, PriceBaselines]) -> list[str]:
     """Past prices that are not known."""
     return [
-        f"baselines.{key}.{name}" for key, prices in past.items() for name in HORIZONS if getattr(prices, name) is None
+        f"baselines.{key}.b{span}"
+        for key, prices in past.items()
+        for span in HORIZONS
+        if getattr(prices, f"b{span}") is None
     ]

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, iso
 from service.market.models import Quote
 from service.market.tables import holds_dataset
 from service.storage.database import Database
@@ -99,6 +99,11 @@ def change_since(price: float | None, past: PastPrice | None) -> SpanChange:
     """The change from a past price to a price."""
     pct = None if past is None else change_pct(price, past.usd)
     return SpanChange() if past is None or pct is None else SpanChange(pct, past.at_ms)
+
+
+def instants_of(accepted: Mapping[str, int | None]) -> dict[str, str]:
+    """When past prices were accepted, by span: epoch milliseconds as ISO 8601 UTC. Unknown ones are left out."""
+    return {span: iso(at_ms) for span, at_ms in accepted.items() if at_ms is not None}
 
 
 class PastPriceReader:

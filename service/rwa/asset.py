@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from service.clock import DAY_MS, MINUTE_MS, SECOND_MS
 from service.market.freshness import CHART, AgeLimits, Freshness, span_around
 from service.market.models import CoinChart, Quote
-from service.market.past_prices import PastPrices, change_since
+from service.market.past_prices import PastPrices, SpanChange, change_since, instants_of
 from service.rwa.documents import ListedAsset
 from service.units import apr_pct
 from service.wire.rwa import RwaAsset, RwaFunding
@@ -87,7 +87,7 @@ def assess_asset(
         listed,
         quote,
         price,
-        change_since(price, past.before(listed.id, now_ms, DAY_MS)).pct,
+        change_since(price, past.before(listed.id, now_ms, DAY_MS)),
         quote.funding if has_funding else None,
         CoinChart() if chart_is is Freshness.GONE else chart,
         stale,
@@ -99,7 +99,7 @@ def _bundle(
     listed: ListedAsset,
     quote: Quote,
     price: float | None,
-    change_24h: float | None,
+    day: SpanChange,
     funding: float | None,
     chart: CoinChart,
     stale: Sequence[str],
@@ -108,7 +108,7 @@ def _bundle(
     interest_usd = _interest_usd(quote.open_interest, price)
     unknown = {
         "price": price is None,
-        "change_24h": change_24h is None,
+        "change_24h": day.pct is None,
         "trend_daily": chart.trend_daily is None,
         "trend_weekly": chart.trend_weekly is None,
         "funding": funding is None,
@@ -125,12 +125,13 @@ def _bundle(
         assetType=listed.type,
         venue=quote.venue,
         price=price,
-        change_24h=change_24h,
+        change_24h=day.pct,
         trend_daily=chart.trend_daily,
         trend_weekly=chart.trend_weekly,
         funding=RwaFunding(rate, hours, apr),
         open_interest_usd=interest_usd,
         volume_24h_usd=round(quote.volume_usd, _CENTS),
+        changes_from=instants_of({"24h": day.from_ms}),
         _stale_fields=[field for field, is_unknown in unknown.items() if is_unknown or field in stale],
     )
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
-from service.clock import iso
 from service.market.categories.service import FIGURES, streak_days
 from service.market.coin_state import was_missed
 from service.market.freshness import CHART, MOOD, QUOTE, Freshness
 from service.market.historical import MARKET_CAP_AGE_MS
 from service.market.models import BENCHMARK, CoinView, MarketState
+from service.market.past_prices import instants_of
 from service.market.sources.coingecko import GeckoCoin
 from service.verdict.grading import CoinGrader
 from service.wire.coins import CoinRow
@@ -92,7 +92,7 @@ def _row(sources: RowInputs, grader: CoinGrader, coin: CoinView, cap: float | No
         name=None if worth is None else worth.name,
         rank=None if cap is None else place,
         streak_days=streak_days(coin),
-        changes_from={span: iso(at_ms) for span, at_ms in coin.changes_from.items()},
+        changes_from=instants_of(coin.changes_from),
         categories=None if worth is None else list(sources.categories.get(symbol, ())),
         stale_fields=[name for name, value in measures.items() if value is None or stale[name]],
         **measures,  # type: ignore[arg-type] # each is of its field's type, as the tests hold

@@ -16,7 +16,7 @@ _positions: Final = msgspec.json.Decoder(list[RegimePosition])
 
 
 def changed_prices(old: bytes, new: bytes) -> bytes | None:
-    """Coins with another price, null for coins without one; a new observation time alone is not a change."""
+    """Coins with another price, null for coins without one; a new time or change over a day alone is none."""
     before, after = _prices.decode(old).prices, _prices.decode(new).prices
     changed: dict[str, PriceTick | None] = {
         symbol: tick for symbol, tick in after.items() if _price(tick) != _price(before.get(symbol))

@@ -12,6 +12,7 @@ from service.clock import HOUR_MS, Clock, iso
 from service.errors import ServiceError
 from service.market.daily_report.service import RegimeService
 from service.market.models import VENUE, CoinView
+from service.market.past_prices import instants_of
 from service.market.series import SeriesReader
 from service.sentiment.service import SentimentService
 from service.units import apr_pct
@@ -126,13 +127,14 @@ def prices_sample(view: Mapping[str, CoinView], quotes_ms: int | None) -> Iterat
     """
     if quotes_ms is None:
         return
-    seen = {
-        symbol: (coin.price, coin.price_ms)
-        for symbol, coin in sorted(view.items())
-        if coin.price is not None and coin.price_ms is not None
-    }
-    state = PricesState({symbol: PriceTick(price, iso(at_ms)) for symbol, (price, at_ms) in seen.items()})
-    yield StreamSample("prices", min((at_ms for _, at_ms in seen.values()), default=quotes_ms), encode(state))
+    ticks: dict[str, PriceTick | None] = {}
+    oldest_ms = None
+    for symbol, coin in sorted(view.items()):
+        if coin.price is not None and coin.price_ms is not None:
+            accepted = instants_of({"24h": coin.changes_from.get("24h")})
+            ticks[symbol] = PriceTick(coin.price, iso(coin.price_ms), coin.change_24h, accepted)
+            oldest_ms = coin.price_ms if oldest_ms is None else min(oldest_ms, coin.price_ms)
+    yield StreamSample("prices", quotes_ms if oldest_ms is None else oldest_ms, encode(PricesState(ticks)))
 
 
 def funding_sample(

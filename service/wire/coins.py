@@ -237,7 +237,8 @@ class CoinLookup(Struct, frozen=True):
     """A coin and how it has trended, from closed bars.
 
     `trends` are the newest 50 runs of the daily trend, oldest first; `average_streak` is the mean of their days.
-    Without price history they are empty and the rest is null. `contract` and `chain` are there if the coin was asked
+    Without price history they are empty and the rest is null. `changes_from` says by span (`24h`) when the price that
+    the change is measured from was accepted. `contract` and `chain` are there if the coin was asked
     for by them, `note` where it is not one that the service tracks.
     """
 
@@ -248,6 +249,7 @@ class CoinLookup(Struct, frozen=True):
     currentTrendWeekly: CurrentWeeklyTrend | None
     latestBands: TrendBands | None
     band_position: BandPosition
+    changes_from: dict[str, str]
     stale_fields: list[str] = field(name="_stale_fields")
     contract: str | UnsetType = UNSET
     chain: str | UnsetType = UNSET

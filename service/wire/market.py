@@ -100,7 +100,10 @@ class Historical(Struct, frozen=True):
 
 
 class CategoryCoin(Struct, frozen=True):
-    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted."""
+    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted.
+
+    `changes_from` says by span (`24h`) when the price that `change_24h` is measured from was accepted.
+    """
 
     symbol: str
     name: str
@@ -109,6 +112,7 @@ class CategoryCoin(Struct, frozen=True):
     market_cap: float | None
     trend_daily: Trend | None
     streak_days: int | None
+    changes_from: dict[str, str]
 
 
 class TrendCounts(Struct, frozen=True):
@@ -275,20 +279,26 @@ class LivePrices(Struct, frozen=True):
     """Prices by CoinGecko's id, the largest market value first. `ts` is when the answer was made, epoch milliseconds.
 
     A coin without an id has its ticker, in capitals, as key. `missing` names what was asked for and has no price.
+    `changes_from` comes with `baselines` and says by the same key and by span (`4h`) when each was accepted.
     `_stale_fields` names prices that could not be refreshed (`prices.bitcoin`) and baselines that are not known.
     """
 
     prices: dict[str, LivePrice]
     ts: int
     baselines: dict[str, PriceBaselines] | UnsetType = UNSET
+    changes_from: dict[str, dict[str, str]] | UnsetType = UNSET
     missing: list[str] | UnsetType = UNSET
     stale_fields: list[str] = field(name="_stale_fields", default_factory=list)
 
 
 class Baselines(Struct, frozen=True):
-    """Past prices by CoinGecko's id, as in `market/prices`. `ts` is when the answer was made, epoch milliseconds."""
+    """Past prices by CoinGecko's id, as in `market/prices`. `ts` is when the answer was made, epoch milliseconds.
+
+    `changes_from` says by the same key and by span (`4h`) when each was accepted.
+    """
 
     baselines: dict[str, PriceBaselines]
+    changes_from: dict[str, dict[str, str]]
     ts: int
     missing: list[str] | UnsetType = UNSET
     stale_fields: list[str] = field(name="_stale_fields", default_factory=list)

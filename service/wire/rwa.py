@@ -56,7 +56,8 @@ class RwaFunding(Struct, frozen=True):
 class RwaAsset(Struct, frozen=True):
     """A real-world asset as its perpetual trades: USD, percent, USD.
 
-    Trends are those of the price in USD alone. What is unknown is null; what could not be refreshed, or is not known,
+    Trends are those of the price in USD alone. `changes_from` says by span (`24h`) when the price that `change_24h` is
+    measured from was accepted. What is unknown is null; what could not be refreshed, or is not known,
     is named in `_stale_fields`.
     """
 
@@ -72,6 +73,7 @@ class RwaAsset(Struct, frozen=True):
     funding: RwaFunding
     open_interest_usd: float | None
     volume_24h_usd: float | None
+    changes_from: dict[str, str]
     _stale_fields: list[str]
 
 

@@ -117,14 +117,20 @@ Line = OpenLine | EventLine | HeartbeatLine | GapLine | ErrorLine | CloseLine
 
 
 class PriceTick(Struct, frozen=True):
-    """A coin's price in USD and when the venue showed it (ISO 8601 UTC)."""
+    """A coin's price in USD and when the venue showed it (ISO 8601 UTC).
+
+    `change_24h` is percent, null where it is not known, and `changes_from` says by span (`24h`) when the price that it
+    is measured from was accepted; both as in `coins`.
+    """
 
     price: float
     ts: str
+    change_24h: float | None = None
+    changes_from: dict[str, str] = {}
 
 
 class PricesState(Struct, frozen=True):
-    """`prices`: every coin with a price that is not too old; of a diff, those with another one, null where gone."""
+    """`prices`: every coin with a price that is not too old; of a diff, those with another price, null where gone."""
 
     prices: Mapping[str, PriceTick | None]
 

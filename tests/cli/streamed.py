@@ -20,10 +20,19 @@ def event(tick: int, data: object = None, stream: str = "prices", age_s: int = 0
 
 
 def prices(**changed: float | None) -> dict[str, object]:
-    """What an event of prices tells: of three coins, and others by name; null is none any more."""
+    """What an event of prices tells: of three coins, and others by name; null is none any more.
+
+    In a day each has moved by a hundredth of its price in percent, but AAVE, of which that is not known.
+    """
     told = {"BTC": 100.0, "ETH": 10.0, "AAVE": 5.0, **changed}
-    ts = "2025-07-25T12:00:00.000Z"
-    return {"prices": {symbol: None if price is None else {"price": price, "ts": ts} for symbol, price in told.items()}}
+    return {"prices": {symbol: None if price is None else tick(symbol, price) for symbol, price in told.items()}}
+
+
+def tick(symbol: str, price: float) -> dict[str, object]:
+    """What an event tells of one coin."""
+    moved = None if symbol == "AAVE" else price / 100
+    ago = {} if moved is None else {"24h": "2025-07-24T12:00:00.000Z"}
+    return {"price": price, "ts": "2025-07-25T12:00:00.000Z", "change_24h": moved, "changes_from": ago}
 
 
 def recorded(stream: str) -> Sequence[dict[str, Any]]:

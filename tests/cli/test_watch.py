@@ -266,16 +266,17 @@ def table_of(*rows: Mapping[str, object]) -> Reply:
     return says({"schemaVersion": 1, "data": {"coins": list(rows)}, "meta": {}})
 
 
-BTC_ROW = {"symbol": "BTC", "price": 110.0, "change_24h": 10.0}
+BTC_ROW = {"symbol": "BTC", "_stale_fields": []}
 
 
 def test_named_coins_are_shown_with_their_change_in_24_hours(environment: dict[str, str]) -> None:
-    aave = {"symbol": "AAVE", "price": None, "change_24h": None}
-    with peer(table_of(BTC_ROW, aave), stream(OPEN, event(1, prices(BTC=105.0)), CLOSE)) as listening:
+    aave = {"symbol": "AAVE", "_stale_fields": []}
+    told = event(1, prices(BTC=300.0)), event(2, prices(BTC=105.0))
+    with peer(table_of(BTC_ROW, aave), stream(OPEN, *told, CLOSE)) as listening:
         seen = typed("watch", "prices", "btc", "AAVE", "--url", listening.url, environment=environment, terminal=True)
-    assert listening.heard[0].target == "/api/cli/coins?symbols=btc%2CAAVE&sort=volume_24h_usd"
+    assert listening.heard[0].target == "/api/cli/coins?symbols=btc%2CAAVE&sort=volume_24h_usd&fields=symbol"
     last = frames(seen.out)[-1]
-    assert "BTC     105  +5.00 %" in last
+    assert "BTC     105  +1.05 %" in last
     assert "AAVE      5        -" in last
     assert "ETH" not in last
     assert "change in 24 h" in last
@@ -288,10 +289,10 @@ def test_an_unknown_coin_opens_no_stream(environment: dict[str, str]) -> None:
     assert (seen.code, seen.out, len(listening.heard)) == (4, "", 1)
 
 
-def test_without_the_table_of_coins_the_change_is_that_of_the_view(environment: dict[str, str]) -> None:
+def test_without_the_table_of_coins_they_are_shown_as_they_were_typed(environment: dict[str, str]) -> None:
     with peer(says({}, 402), stream(OPEN, event(1), CLOSE)) as listening:
         seen = typed("watch", "prices", "btc", "--url", listening.url, environment=environment, terminal=True)
-    assert "change since the view began" in frames(seen.out)[-1]
+    assert "BTC     100  +1.00 %" in frames(seen.out)[-1]
     assert "ETH" not in frames(seen.out)[-1]
 
 

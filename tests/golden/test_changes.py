@@ -60,15 +60,20 @@ class Surfaces:
         count, unit = _SPANS[span]
         history = await self._data(f"coin/historical/{coin}?count={count}&unit={unit}")
         assert history["change_pct"] == change, (coin, span)
+        accepted = {one: at for one, at in row["changes_from"].items() if one == span}
         assert history["at"]["as_of"] == row["changes_from"].get(span)
         if span == "24h":
-            assert (await self._data(f"coin/lookup?symbol={coin}"))["coin"]["change_24h_pct"] == change
+            found = await self._data(f"coin/lookup?symbol={coin}")
+            assert (found["coin"]["change_24h_pct"], found["changes_from"]) == (change, accepted)
             listed = (await self._data("category/info/Layer%201%20(L1)"))["coins"]
-            assert [one["change_24h"] for one in listed if one["symbol"] == coin] in ([change], [])
+            told = [(one["change_24h"], one["changes_from"]) for one in listed if one["symbol"] == coin]
+            assert told in ([(change, accepted)], [])
         if span in {"24h", "7d"}:
             past = await self._data(f"market/prices?symbols={coin}&baselines=1")
-            (before,) = (baselines[f"b{span}"] for baselines in past["baselines"].values())
-            assert before == history["at"]["priceUSD"]
+            (before,) = past["baselines"].values()
+            assert before[f"b{span}"] == history["at"]["priceUSD"]
+            (when,) = past["changes_from"].values()
+            assert when.get(span) == accepted.get(span)
         if change is None:
             return False
         assert change == round((price / history["at"]["priceUSD"] - 1) * 100, 4) + 0.0

@@ -97,6 +97,7 @@ async def test_a_coin_has_the_identity_and_the_figures_of_the_table(world: Looku
     found, row = world.found("btc").coin, world.row("BTC")
     assert (found.id, found.symbol, found.name, found.rank) == ("btc", "BTC", "Bitcoin", row.rank)
     assert (found.marketCap, found.price, found.change_24h_pct) == (row.market_cap, row.price, row.change_24h)
+    assert world.found("btc").changes_from == {"24h": row.changes_from["24h"]}
     young = world.found("YOUNG")
     assert (young.coin.id, young.coin.name, young.trends, young.currentTrend) == (None, None, [], None)
     assert (young.average_streak, young.latestBands, young.band_position.percent) == (None, None, None)

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import UNSET
 
-from service.clock import DAY_MS, HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, iso
 from service.errors import ServiceError
 from service.wire.market import Baselines, LivePrices
 from service.wire.queries import BaselinesQuery, PricesQuery
@@ -54,10 +54,11 @@ async def test_baselines_are_the_closes_of_the_bars_that_had_ended_by_then(world
         world.clock.set_wall(now_ms + late_ms)
         await world.market.past_prices.refresh()
         for coin, key in (("BTC", "btc"), ("kPEPE", "kpepe")):
-            past = baselines(world, coin).baselines[key]
+            past, accepted = baselines(world, coin).baselines[key], baselines(world, coin).changes_from[key]
             for name, back in BACK_MS.items():
                 minute_ms = (now_ms + late_ms) // 60_000 * 60_000
                 assert getattr(past, name) == close_before(coin, now_ms, minute_ms - back)
+                assert accepted[name[1:]] == iso((minute_ms - back) // HOUR_MS * HOUR_MS)
         world.clock.set_wall(now_ms)
     await world.market.past_prices.refresh()
     both = prices(world, "BTC", baselines=True)
@@ -69,6 +70,7 @@ async def test_a_horizon_that_is_not_asked_for_is_absent(world: LookupWorld) -> 
     now_ms = world.clock.now_ms()
     answer = world.prices.baselines(BaselinesQuery("BTC", "4h,7d"))
     assert read(answer, Baselines).baselines["btc"].b24h is UNSET
+    assert list(read(answer, Baselines).changes_from["btc"]) == ["4h", "7d"]
     assert answer.as_of_ms == now_ms
     assert baselines(world, "BTC", "7d").baselines["btc"].b7d == close_before("BTC", now_ms, now_ms - 7 * DAY_MS)
 
@@ -82,6 +84,7 @@ async def test_a_baseline_that_is_not_known_is_null_and_named(world: LookupWorld
     found = baselines(world)
     young = found.baselines["YOUNG"]
     assert (young.b4h is None, young.b24h is None, young.b7d) == (False, False, None)
+    assert list(found.changes_from["YOUNG"]) == ["4h", "24h"]
     assert found.stale_fields == ["baselines.YOUNG.b7d"]
 
 

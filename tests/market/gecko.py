@@ -61,7 +61,7 @@ def view_of(replay: Replay) -> dict[str, CoinView]:
 
 
 def coin(venue_symbol: str, price: float | None, price_ms: int | None, **known: object) -> CoinView:
-    unknown = dict.fromkeys(CoinView.__struct_fields__) | {"volume_usd": 0.0, "interval_hours": 1.0}
+    unknown = dict.fromkeys(CoinView.__struct_fields__) | {"volume_usd": 0.0, "interval_hours": 1.0, "changes_from": {}}
     told = {"symbol": canonical(venue_symbol), "venue_symbol": venue_symbol, "venue": "hyperliquid"}
     return CoinView(**(unknown | told | {"price": price, "price_ms": price_ms} | known))  # type: ignore[arg-type]
 

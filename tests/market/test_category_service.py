@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
 from service.market.categories.documents import GeckoCategories, GeckoCoins, GeckoDocuments, GeckoMembers, Membership
 from service.market.categories.service import MOST_CANDIDATES, CategoryService, closest_names
@@ -51,6 +51,7 @@ class Stage:
         usual = {
             "price": 2.0, "price_ms": START_MS - 5_000, "change_24h": change, "through_ms": TODAY_MS,
             "trend_daily": "UP", "trend_daily_since_ms": TODAY_MS - 2 * DAY_MS,
+            "changes_from": {"1h": 1, "24h": TODAY_MS - DAY_MS},
         }  # fmt: skip
         self.view = self.view | {symbol: coin(symbol, **(usual | told))}
         self.coins[symbol] = known(symbol, cap)
@@ -80,7 +81,9 @@ def refused(stage: Stage, name: str) -> ServiceError:
 async def test_a_category_holds_its_coins_the_largest_first_and_what_they_do(stage: Stage) -> None:
     stage.list_coin("SMALL", 1e6, -1.5, trend_daily="DOWN", trend_daily_since_ms=TODAY_MS)
     stage.list_coin("LARGE", 9e9, 4.25)
-    stage.list_coin("UNSIZED", None, 0.5, trend_daily="HODL", trend_daily_since_ms=TODAY_MS - 30 * DAY_MS)
+    stage.list_coin(
+        "UNSIZED", None, None, changes_from={}, trend_daily="HODL", trend_daily_since_ms=TODAY_MS - 30 * DAY_MS
+    )
     stage.list_coin("OTHER", 5e9)
     await stage.tell(category("Dogs"), dogs=("large", "small", "unsized", "nobody"))
     assert msgspec.to_builtins(stage.info("Dogs")) == {
@@ -88,17 +91,17 @@ async def test_a_category_holds_its_coins_the_largest_first_and_what_they_do(sta
         "description": "All about Dogs.",
         "coins": [
             {"symbol": "LARGE", "name": "The LARGE", "price": 2.0, "change_24h": 4.25, "market_cap": 9e9,
-             "trend_daily": "UP", "streak_days": 3},
+             "trend_daily": "UP", "streak_days": 3, "changes_from": {"24h": iso(TODAY_MS - DAY_MS)}},
             {"symbol": "SMALL", "name": "The SMALL", "price": 2.0, "change_24h": -1.5, "market_cap": 1e6,
-             "trend_daily": "DOWN", "streak_days": 1},
-            {"symbol": "UNSIZED", "name": "The UNSIZED", "price": 2.0, "change_24h": 0.5, "market_cap": None,
-             "trend_daily": "HODL", "streak_days": 31},
+             "trend_daily": "DOWN", "streak_days": 1, "changes_from": {"24h": iso(TODAY_MS - DAY_MS)}},
+            {"symbol": "UNSIZED", "name": "The UNSIZED", "price": 2.0, "change_24h": None, "market_cap": None,
+             "trend_daily": "HODL", "streak_days": 31, "changes_from": {}},
         ],
         "trends": {"UP": 1, "HODL": 1, "DOWN": 1},
         "market_cap": 1e9,
         "change_24h": 1.2346,
         "volume_24h": 5e8,
-        "leaders": ["LARGE", "UNSIZED"],
+        "leaders": ["LARGE"],
         "laggards": ["SMALL"],
     }  # fmt: skip
     assert list(CategoryInfo.__struct_fields__) == [

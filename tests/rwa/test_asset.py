@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, iso
 from service.market.models import CoinChart, Quote
 from service.market.past_prices import PastPrice, PastPrices, instant_before
 from service.rwa.asset import TimedAsset, assess_asset
@@ -21,9 +21,9 @@ WITH_PRICE = ["price", "change_24h"]
 
 
 def past_of(now_ms: int) -> PastPrices:
-    """A price of 210 a day before an instant."""
+    """A price of 210 a day before an instant, accepted 40 seconds earlier."""
     at_ms = instant_before(now_ms, DAY_MS)
-    return PastPrices({"xyz:AAPL": {at_ms: PastPrice(210.0, at_ms)}})
+    return PastPrices({"xyz:AAPL": {at_ms: PastPrice(210.0, at_ms - 40_000)}})
 
 
 def quote(at_ms: int | None = START_MS, funding_ms: int | None = START_MS, **fields: object) -> Quote:
@@ -60,6 +60,7 @@ def test_everything_known_is_told() -> None:
         funding=RwaFunding(rate=0.00000625, interval_hours=1.0, apr=5.475, belongs_to="perpetual"),
         open_interest_usd=213_900.0,
         volume_24h_usd=1_234.57,
+        changes_from={"24h": iso(START_MS - DAY_MS - 40_000)},
         _stale_fields=[],
     )
 

@@ -41,7 +41,8 @@ def test_a_price_that_was_seen_again_is_no_change() -> None:
 def test_a_price_that_changed_is_told_with_when_it_was_seen_and_one_that_is_gone_is_null() -> None:
     told = changed_prices(prices({"A": (1.5, 0), "B": (2.0, 0), "C": (3.0, 0)}), prices({"A": (1.5, 5), "B": (2.5, 5)}))
     assert told is not None
-    assert json.loads(told) == {"prices": {"B": {"price": 2.5, "ts": "2025-01-01T00:00:05.000Z"}, "C": None}}
+    tick = {"price": 2.5, "ts": "2025-01-01T00:00:05.000Z", "change_24h": None, "changes_from": {}}
+    assert json.loads(told) == {"prices": {"B": tick, "C": None}}
 
 
 def funding(mean: float, **movers: float) -> bytes:

@@ -1,5 +1,7 @@
 """What the streams of states tell: what the desks know at that moment, and its age."""
 
+import json
+
 import msgspec
 import pytest
 from msgspec.structs import replace
@@ -10,8 +12,10 @@ from service.storage.database import Database
 from service.watch.snapshots import prices_sample
 from service.wire.streams import STREAMS, FundingState
 from tests.fakes.clock import START_MS, FakeClock
+from tests.market.gecko import coin
 from tests.watch.streaming import CLOSE_MS, LONG, REST, Process, concluded, crossing
 
+NO_CHANGE: dict[str, object] = {"change_24h": None, "changes_from": {}}
 MOOD = CoinMood("neutral", "Neutral: nothing happens.", None, None, 0, None)
 
 
@@ -31,11 +35,19 @@ async def test_prices_are_those_of_all_coins_by_ticker_with_when_each_was_seen(l
     seq, at_ms, as_of_ms, said = leader.seen("prices")
     assert (seq, at_ms, as_of_ms) == (2, START_MS + 5_000, START_MS)
     assert list(said["prices"].items()) == [
-        ("BTC", {"price": 101.0, "ts": iso(START_MS + 5_000)}),
-        ("ETH", {"price": 10.0, "ts": iso(START_MS)}),
-        ("PEPE", {"price": 0.01, "ts": iso(START_MS + 5_000)}),
-        ("SOL", {"price": 5.0, "ts": iso(START_MS + 5_000)}),
+        ("BTC", {"price": 101.0, "ts": iso(START_MS + 5_000), **NO_CHANGE}),
+        ("ETH", {"price": 10.0, "ts": iso(START_MS), **NO_CHANGE}),
+        ("PEPE", {"price": 0.01, "ts": iso(START_MS + 5_000), **NO_CHANGE}),
+        ("SOL", {"price": 5.0, "ts": iso(START_MS + 5_000), **NO_CHANGE}),
     ]
+
+
+def test_a_price_comes_with_its_change_in_a_day_and_when_the_earlier_price_was_accepted() -> None:
+    hour_ms, day_ms = START_MS - 3_600_000, START_MS - 86_400_000
+    known = coin("BTC", price=110.0, price_ms=START_MS, change_24h=10.0, changes_from={"1h": hour_ms, "24h": day_ms})
+    (state,) = prices_sample({"BTC": known}, START_MS)
+    told = {"price": 110.0, "ts": iso(START_MS), "change_24h": 10.0, "changes_from": {"24h": iso(day_ms)}}
+    assert json.loads(state.data) == {"prices": {"BTC": told}}
 
 
 async def test_the_same_prices_are_the_same_bytes_in_whatever_order_they_are_known(leader: Process) -> None:
@@ -60,7 +72,8 @@ async def test_a_dead_venue_is_told_of_until_nothing_of_it_may_be_said_and_its_a
     await leader.clock.advance(10 * 60)
     await leader.sampler.round()
     assert leader.seen("prices")[2:] == (START_MS, {"prices": {
-        "BTC": {"price": 100.0, "ts": iso(START_MS)}, "ETH": {"price": 10.0, "ts": iso(START_MS)},
+        "BTC": {"price": 100.0, "ts": iso(START_MS), **NO_CHANGE},
+        "ETH": {"price": 10.0, "ts": iso(START_MS), **NO_CHANGE},
     }})  # fmt: skip
     await leader.round()
     assert leader.seen("prices")[2:] == (START_MS, {"prices": {}})

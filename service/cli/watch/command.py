@@ -89,24 +89,20 @@ def ending_of(reason: str | None) -> tuple[int, str]:
 
 
 def _prices_of(client: ApiConnection, symbols: Sequence[str]) -> StreamView:
-    """The view of a few coins, ordered by volume. Their prices 24 h ago come from the table of coins.
+    """The view of a few coins, ordered by volume, which the table of coins knows.
 
     Raises:
-        RefusedError: If a symbol is unknown. Any other refusal only loses the change in 24 h.
+        RefusedError: If a symbol is unknown. After any other refusal the coins are as they were typed.
     """
+    query = {"symbols": ",".join(symbols), "sort": "volume_24h_usd", "fields": "symbol"}
     try:
-        rows = client.ask("GET", _COINS, {"symbols": ",".join(symbols), "sort": "volume_24h_usd"}).data["coins"]
+        rows = client.ask("GET", _COINS, query).data["coins"]
     except RefusedError as error:
         if error.status == HTTPStatus.NOT_FOUND:
             raise
         return PricesView([symbol.upper() for symbol in symbols])
     with reading():
-        day_ago = {
-            row["symbol"]: row["price"] / (1 + row["change_24h"] / 100)
-            for row in rows
-            if row["price"] is not None and row["change_24h"] not in {None, -100}
-        }
-        return PricesView([row["symbol"] for row in rows], day_ago)
+        return PricesView([row["symbol"] for row in rows])
 
 
 def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:

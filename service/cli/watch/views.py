@@ -228,17 +228,16 @@ _TOLD: Final = 8
 
 
 class PricesView:
-    """Prices of all coins, or of a few.
+    """Prices of all coins with their change since the view began, or of a few with that in 24 h.
 
     Args:
         symbols: Only these coins, in this order; all if empty.
-        day_ago: Their prices 24 h ago in USD. Without them the change is that since the view began.
     """
 
-    def __init__(self, symbols: Sequence[str] = (), day_ago: Mapping[str, float] | None = None) -> None:
+    def __init__(self, symbols: Sequence[str] = ()) -> None:
         self._symbols = list(symbols)
-        self._day_ago = day_ago or {}
         self._began: dict[str, float] = {}
+        self._in_a_day: dict[str, float | None] = {}
         self._seen: dict[str, deque[float]] = {}
         self._old: set[str] = set()
         self._moved: list[str] = []
@@ -255,7 +254,8 @@ class PricesView:
         for gone in self._seen.keys() - data["prices"].keys():
             del self._seen[gone]
         for symbol, tick in ticks.items():
-            self._began.setdefault(symbol, self._day_ago.get(symbol, tick["price"]))
+            self._began.setdefault(symbol, tick["price"])
+            self._in_a_day[symbol] = tick.get("change_24h")
             self._seen.setdefault(symbol, deque(maxlen=_POINTS)).append(tick["price"])
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
@@ -271,7 +271,7 @@ class PricesView:
         heads = ("COIN", "PRICE", "CHANGE", "") * columns
         filled = [row + [""] * (len(heads) - len(row)) for row in grid]
         yield from table(screen, heads, filled, right="lrrl" * columns)
-        since = "change in 24 h" if self._day_ago else "change since the view began"
+        since = "change in 24 h" if self._symbols else "change since the view began"
         more = f"{len(symbols) - len(shown)} more; " if len(symbols) > len(shown) else ""
         yield screen.paint("dim", f"{more}{since}")
 
@@ -295,8 +295,8 @@ class PricesView:
         return change(self._moved_by(symbol))
 
     def _moved_by(self, symbol: str) -> float | None:
-        if self._day_ago and symbol not in self._day_ago:
-            return None
+        if self._symbols:
+            return self._in_a_day[symbol]
         began = self._began[symbol]
         return (self._seen[symbol][-1] / began - 1) * 100 if began else 0.0
 

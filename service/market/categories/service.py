@@ -15,6 +15,7 @@ from service.market.categories.refresh import calls_until
 from service.market.freshness import AgeLimits, Freshness, span_around
 from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import CoinView
+from service.market.past_prices import instants_of
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
 from service.units import Symbol
 from service.wire.envelope import Answer, encode
@@ -261,6 +262,7 @@ def _coin(coin: CoinView, row: GeckoCoin, now_ms: int) -> CategoryCoin:
         market_cap=_cap(row, now_ms),
         trend_daily=coin.trend_daily,
         streak_days=streak_days(coin),
+        changes_from=instants_of({"24h": coin.changes_from.get("24h")}),
     )
 
 

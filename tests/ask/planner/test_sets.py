@@ -442,7 +442,8 @@ def asset(symbol: str, **changed: Any) -> RwaAsset:
     facts = {"change_24h": 1.0, "trend_daily": "UP", "volume_24h_usd": 2.0, **changed}
     return RwaAsset(
         id=f"xyz:{symbol}", symbol=symbol, name=symbol, assetType="metal", venue="hyperliquid", price=10.0,
-        trend_weekly=None, funding=RwaFunding(0.0, 1.0, 5.0), open_interest_usd=None, _stale_fields=["price"], **facts,
+        trend_weekly=None, funding=RwaFunding(0.0, 1.0, 5.0), open_interest_usd=None, changes_from={},
+        _stale_fields=["price"], **facts,
     )  # fmt: skip
 
 
