@@ -9,7 +9,7 @@ from service.market.funding import aprs_of_bars
 from service.market.loading import LoadProgress, raise_unavailable
 from service.market.models import VENUE, CoinView
 from service.market.past_prices import WEEK_MS, PastPrice, PastPriceReader, change_since, instant_before
-from service.market.samples import Sample, SampleStore
+from service.market.samples import LATE_MS, Sample, SampleStore
 from service.market.service import MarketService
 from service.market.sources.coingecko import GeckoCoin, PastCap
 from service.storage.database import Database
@@ -104,8 +104,7 @@ class HistoricalService:
         from_ms, through_ms = bars[-1].open_ms + unit_ms - span_ms, bars[-1].open_ms + unit_ms
         rates = await self._rates(coin, unit_ms, min(from_ms, ended_ms - unit_ms), through_ms)
         past = (await self._prices.at([coin], at_ms, is_distant=span_ms >= WEEK_MS)).get(coin)
-        hours = (at_ms // HOUR_MS * HOUR_MS, ended_ms)
-        then = await self._facts_then(view, hours, bars, unit_ms, rates.get(ended_ms - unit_ms), past)
+        then = await self._facts_then(view, at_ms, bars, unit_ms, rates.get(ended_ms - unit_ms), past)
         now = self._facts_now(view)
         points = [_point(bar, unit_ms, rates.get(bar.open_ms)) for bar in bars if bar.open_ms >= from_ms]
         change = change_since(now.priceUSD, past).pct
@@ -122,19 +121,24 @@ class HistoricalService:
     async def _facts_then(
         self,
         view: CoinView,
-        hours: tuple[int, int],
+        at_ms: int,
         bars: Sequence[_Bar],
         unit_ms: int,
         apr: float | None,
         past: PastPrice | None,
     ) -> FactsThen:
-        """A past price, and what is known of the hour before, else of the close of the bar: the second of `hours`."""
-        caps = [cap for hour_ms in hours if (cap := await self._past.near(view.symbol, hour_ms)) is not None]
-        cap, at_ms = next(iter(caps), PastCap(hours[0], None, None)), hours[1]
+        """A past price, and what was known of the hour before by then, else of the close of the bar.
+
+        A sample holds what was seen until `LATE_MS` after its hour, so it is not known sooner.
+        """
+        ended_ms, sampled_ms = at_ms // unit_ms * unit_ms, at_ms - LATE_MS
+        caps = [cap for known in (at_ms, ended_ms) if (cap := await self._past.before(view.symbol, known)) is not None]
+        cap = next(iter(caps), PastCap(at_ms, None, None))
+        hours = dict.fromkeys((sampled_ms // HOUR_MS * HOUR_MS, sampled_ms // unit_ms * unit_ms))
         unknown = Sample(view.venue_symbol)
-        samples = [await self._samples.at(view.venue_symbol, hour_ms) for hour_ms in dict.fromkeys(hours)]
+        samples = [await self._samples.at(view.venue_symbol, hour_ms) for hour_ms in hours]
         sample = next((sample for sample in samples if sample != unknown), unknown)
-        day = [bar for bar in bars if at_ms - DAY_MS <= bar.open_ms < at_ms]
+        day = [bar for bar in bars if ended_ms - DAY_MS <= bar.open_ms < ended_ms]
         traded = sum(bar.volume_usd for bar in day) if len(day) * unit_ms == DAY_MS else None
         return FactsThen(
             priceUSD=None if past is None else past.usd,

@@ -154,6 +154,6 @@ def _is_of(view: CoinView, hour_ms: int) -> bool:
 
 def _sample(view: CoinView, gecko_coins: GeckoCoin | None, hour_ms: int) -> Sample:
     cap = volume = None
-    if gecko_coins is not None and abs(gecko_coins.seen_ms - hour_ms) <= _NEAR_MS:
+    if gecko_coins is not None and -_NEAR_MS <= gecko_coins.seen_ms - hour_ms <= LATE_MS:
         cap, volume = gecko_coins.market_cap, gecko_coins.volume_usd
     return Sample(view.venue_symbol, view.open_interest_usd, view.volume_usd, cap, volume)

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.market.categories.documents import known_coins, known_members
+from service.market.categories.documents import REACH_MS, known_coins, known_members
 from service.market.categories.refresh import CATEGORIES_EVERY_S, FIRST, REREAD_AFTER_MS, WAIT_S
 from service.market.sources.coingecko import REFRESH_S, PastCap
 from service.scheduler import run_forever
@@ -399,7 +399,7 @@ async def test_another_history_is_read_anew_and_the_old_one_stands_until_then(ge
     await gecko.refresh.round()
     gecko.origin = "tomorrow"
     assert len(known_members(gecko.documents.members.current)) == CATEGORIES
-    assert await gecko.past.near("BTC", START_MS - DAY_MS) is None
+    assert await gecko.past.before("BTC", START_MS - DAY_MS) is None
     gecko.paths.clear()
     seen: list[int] = []
     gecko.documents.members.on_change(lambda current: seen.append(len(known_members(current))))
@@ -407,7 +407,7 @@ async def test_another_history_is_read_anew_and_the_old_one_stands_until_then(ge
     assert len(gecko.paths) == 3 + CATEGORIES + 2
     assert {document.current.origin for document in gecko.documents} == {"tomorrow"}
     assert set(seen) == {CATEGORIES}
-    assert await gecko.past.near("BTC", START_MS - DAY_MS) is not None
+    assert await gecko.past.before("BTC", START_MS - DAY_MS) is not None
 
 
 @pytest.mark.parametrize("at", ["page=2", "/coins/categories", "category=", "days=42"])
@@ -431,16 +431,16 @@ async def test_an_answer_that_comes_while_the_history_changes_is_dropped(gecko: 
 async def test_past_market_caps_are_by_the_hour_for_weeks_and_by_the_day_for_a_year(gecko: Gecko) -> None:
     few(gecko, "BTC", "PEPE")
     await gecko.refresh.round()
-    hourly = await gecko.past.near("BTC", START_MS - 24 * HOUR_MS + 7)
+    hourly = await gecko.past.before("BTC", START_MS - 24 * HOUR_MS + 7)
     assert hourly is not None
     assert hourly.at_ms == START_MS - 24 * HOUR_MS
-    daily = await gecko.past.near("PEPE", START_MS - 200 * DAY_MS - 12 * HOUR_MS)
+    daily = await gecko.past.before("PEPE", START_MS - 200 * DAY_MS - 12 * HOUR_MS)
     assert daily is not None
     assert daily.at_ms == START_MS - 200 * DAY_MS - 12 * HOUR_MS
-    assert await gecko.past.near("PEPE", START_MS - 200 * DAY_MS) is None
-    assert await gecko.past.near("BTC", START_MS - 400 * DAY_MS) is None
-    assert await gecko.past.near("T", START_MS) is None
-    now = await gecko.past.near("BTC", START_MS)
+    assert await gecko.past.before("PEPE", START_MS - 200 * DAY_MS) is None
+    assert await gecko.past.before("BTC", START_MS - 400 * DAY_MS) is None
+    assert await gecko.past.before("T", START_MS) is None
+    now = await gecko.past.before("BTC", START_MS)
     assert now is not None
     assert now.market_cap == known_coins(gecko.documents.coins.current)["BTC"].market_cap
 
@@ -449,12 +449,13 @@ async def test_a_coins_past_is_replaced_whole_and_another_historys_goes(gecko: G
     caps = gecko.caps
     await caps.put("one", "bitcoin", [PastCap(0, 1.0, None), PastCap(HOUR_MS, None, 2.0)], START_MS)
     await caps.put("one", "ethereum", [PastCap(0, 3.0, 4.0)], START_MS)
-    assert await caps.near("one", "bitcoin", HOUR_MS // 2) == PastCap(0, 1.0, None)
-    assert await caps.near("one", "bitcoin", HOUR_MS // 2 + 1) == PastCap(HOUR_MS, None, 2.0)
-    assert await caps.near("one", "bitcoin", 2 * HOUR_MS + 1) is None
-    assert await caps.near("two", "bitcoin", 0) is None
+    assert await caps.before("one", "bitcoin", HOUR_MS - 1) == PastCap(0, 1.0, None)
+    assert await caps.before("one", "bitcoin", HOUR_MS) == PastCap(HOUR_MS, None, 2.0)
+    assert await caps.before("one", "bitcoin", HOUR_MS + REACH_MS + 1) is None
+    assert await caps.before("two", "bitcoin", 0) is None
     await caps.put("one", "bitcoin", [PastCap(5, 9.0, None)], START_MS + 1)
-    assert await caps.near("one", "bitcoin", 0) == PastCap(5, 9.0, None)
+    assert await caps.before("one", "bitcoin", 4) is None
+    assert await caps.before("one", "bitcoin", 5) == PastCap(5, 9.0, None)
     assert await caps.read_times("one") == {"bitcoin": START_MS + 1, "ethereum": START_MS}
     await caps.put("two", "bitcoin", [], START_MS + 2)
     assert await caps.read_times("one") == {}

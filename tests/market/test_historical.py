@@ -170,9 +170,19 @@ async def test_what_was_written_down_at_the_time_is_said_of_it(past: Past) -> No
     assert (await past.ask(24)).at == FactsThen(124.0, 3.0, 4.0, 1.24, None, 2.0, iso(at_ms))
 
 
+async def test_a_sample_is_not_known_until_ten_minutes_after_its_hour(past: Past) -> None:
+    at_ms = START_MS - 24 * HOUR_MS
+    await past.samples.put("one", at_ms - HOUR_MS, [Sample("kPEPE", 1.0, 2.0, 3.0, 4.0)])
+    await past.samples.put("one", at_ms, [Sample("kPEPE", 9.0, 9.0, 9.0, 9.0)])
+    for late_ms, known in ((0, 3.0), (10 * MINUTE_MS - 1, 3.0), (10 * MINUTE_MS, 9.0)):
+        past.clock.set_wall(START_MS + late_ms)
+        assert (await past.ask(24)).at.marketCap == known
+
+
 async def test_market_cap_and_volume_of_the_past_are_coingeckos_where_nothing_was_written_down(past: Past) -> None:
     at_ms = START_MS - 24 * HOUR_MS
-    await past.caps.put("one", "pepe", [PastCap(at_ms + 30 * MINUTE_MS, 5e9, 6e8)], START_MS)
+    known, later = PastCap(at_ms + 20 * MINUTE_MS, 5e9, 6e8), PastCap(at_ms + 20 * MINUTE_MS + 1, 9.0, 9.0)
+    await past.caps.put("one", "pepe", [known, later], START_MS)
     said = await past.ask(24)
     assert (said.at.marketCap, said.at.volume) == (5e9, 6e8)
     await past.samples.put("one", at_ms, [Sample("kPEPE", None, 2.0, None, None)])

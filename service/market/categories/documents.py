@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from service.clock import HOUR_MS, SECOND_MS, Clock, iso, parse_iso
+from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Clock, iso, parse_iso
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin, PastCap
 from service.storage.database import Database
 from service.storage.documents import Document, DocumentState, DocumentStore, FetchFailure
@@ -91,14 +91,14 @@ async def note_failure(document: Document[Any], now_ms: int, error: UpstreamErro
     await document.fail(FetchFailure(now_ms, error.upstream_status, error.body))
 
 
-REACH_MS: Final = HOUR_MS
-"""A market cap farther than this from an instant is not of that instant."""
+REACH_MS: Final = HOUR_MS + 10 * MINUTE_MS
+"""A market cap older than this at an instant is not of that instant: points are hours and some minutes apart."""
 
 _CHARTS: Final = "SELECT gecko_id, read_ms FROM market_cap_charts WHERE origin = ?"
-_NEAR: Final = """
+_BEFORE: Final = """
     SELECT at_ms, market_cap, volume_usd FROM market_caps JOIN market_cap_charts USING (gecko_id)
-    WHERE gecko_id = ?1 AND origin = ?2 AND at_ms BETWEEN ?3 - ?4 AND ?3 + ?4
-    ORDER BY abs(at_ms - ?3), at_ms LIMIT 1
+    WHERE gecko_id = ?1 AND origin = ?2 AND at_ms BETWEEN ?3 - ?4 AND ?3
+    ORDER BY at_ms DESC LIMIT 1
 """
 _BETWEEN: Final = """
     SELECT at_ms, market_cap, volume_usd FROM market_caps JOIN market_cap_charts USING (gecko_id)
@@ -141,13 +141,13 @@ class CapStore:
 
         await self._database.write(work)
 
-    async def near(self, origin: str, gecko_id: str, at_ms: int) -> PastCap | None:
-        """The point of a coin's past nearest to an instant, at most an hour away; null if there is none.
+    async def before(self, origin: str, gecko_id: str, at_ms: int) -> PastCap | None:
+        """The last point of a coin's past at or before an instant, at most `REACH_MS` older; null if there is none.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        rows = await self._database.read(_NEAR, (gecko_id, origin, at_ms, REACH_MS))
+        rows = await self._database.read(_BEFORE, (gecko_id, origin, at_ms, REACH_MS))
         return PastCap(*rows[0]) if rows else None
 
     async def between(self, origin: str, gecko_id: str, since_ms: int, until_ms: int) -> list[PastCap]:
@@ -173,21 +173,21 @@ class PastCaps:
         self._origin = origin
         self._identities = identities
 
-    async def near(self, symbol: str, at_ms: int) -> PastCap | None:
-        """Market cap at an instant, within an hour: hourly for 42 days, at 00:00 UTC for a year.
+    async def before(self, symbol: str, at_ms: int) -> PastCap | None:
+        """Market cap that was known at an instant, of the hour before: hourly for 42 days, at 00:00 UTC for a year.
 
         Args:
             symbol: Canonical ticker.
             at_ms: Epoch milliseconds UTC.
 
         Returns:
-            The nearest point with its own time; null if CoinGecko does not know the coin or the time.
+            The last point until then with its own time; null if CoinGecko does not know the coin or the time.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         gecko_id = self._identities().get(symbol)
-        return None if gecko_id is None else await self._caps.near(self._origin(), gecko_id, at_ms)
+        return None if gecko_id is None else await self._caps.before(self._origin(), gecko_id, at_ms)
 
     async def between(self, symbol: str, since_ms: int, until_ms: int) -> list[PastCap]:
         """Market caps and spot volumes in [`since_ms`, `until_ms`), oldest first; empty if the coin is unknown.
