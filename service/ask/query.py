@@ -83,18 +83,20 @@ class Window(Struct, frozen=True, tag="window", tag_field="time"):
     words: str
 
 
-class Between(Struct, frozen=True, tag="between", tag_field="time"):
+class Between(Struct, frozen=True, omit_defaults=True, tag="between", tag_field="time"):
     """Calendar time.
 
     Attributes:
         start_ms: First millisecond, inclusive.
         end_ms: Last, exclusive; null: until now.
         words: As it is said back, such as `this week` or `June 2026`.
+        instants: Of a span between two times ago, these: changes are measured between the prices at them.
     """
 
     start_ms: int
     end_ms: int | None
     words: str
+    instants: tuple[int, int] | None = None
 
 
 Time = Now | At | Window | Between
@@ -233,10 +235,7 @@ class Position(Struct, frozen=True, tag="position", tag_field="operation"):
 
 
 class Count(Struct, frozen=True, tag="count", tag_field="operation"):
-    """How many things fulfil the conditions. Of a coin that is named: on how many closed days of the time they held.
-
-    See `Query.counts_days`.
-    """
+    """How many things fulfil the conditions; of a coin that is named, on how many closed days (`Query.counts_days`)."""
 
 
 class Share(Struct, frozen=True, tag="share", tag_field="operation"):

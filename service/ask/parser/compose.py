@@ -343,7 +343,9 @@ def _parts(slots: Slots, query: q.Query) -> list[q.Query]:
         words in {"in", "on"} and slots.kind(at + 1) == "asset" for at, words in enumerate(slots.words)
     )
     of_breadth = subject.scope == "market" and breadth in query.measures
-    moves = isinstance(query.operation, q.Ratio) and any(one.name in WINDOWED for one in query.measures)
+    moves = isinstance(query.operation, q.Ratio) and (
+        query.where or any(one.name in WINDOWED for one in query.measures)
+    )
     if (
         parts
         or moves

@@ -1,6 +1,7 @@
 """What is done with the things a clause names: value, list, rank, count and so on. Pure."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -22,6 +23,9 @@ _OF_SIZE: Final = {
 _STATES: Final = ("trend", "regime", "verdict", "sentiment", "market_regime")
 _PLACE: Final = frozenset({"rank", "ranked", "place", "position", "ranking"})
 _LARGER: Final = ("bigger", "larger", "smaller")
+_OF_PAIRS: Final = frozenset({"price", "change", "open", "high", "low", "close"})
+_OF_BOTH: Final = frozenset({"are", "were", "do", "have", "prices", "both", "each", "changes", "better", "compare"})
+"""Words that ask about two coins, not for the price of one in the other."""
 
 
 class _Asked(Struct, frozen=True):
@@ -259,13 +263,26 @@ def _compare(asked: _Asked) -> q.Operation | None:
         asked.named
         and divided
         and asked.things == PAIR
-        and (asked.takes("ratio") or (priced and slots.measures("price")))
+        and (asked.takes("ratio") or (priced and slots.measures("price")) or _is_pair(slots))
     ):
         larger = [at for at, words in enumerate(slots.words) if words.endswith(_LARGER)]
         if larger and slots.first("measure") is None and "it" not in slots.words:
             slots.imply(larger[0], "market_cap")
         return q.Ratio()
     return q.Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
+
+
+def _is_pair(slots: Slots) -> bool:
+    """Whether two coins are written as one priced in the other, of which nothing but the price is asked: "eth/btc"."""
+    measured = [measure for at in range(len(slots.chunks)) if (measure := slots.measure(at)) is not None]
+    return (
+        all(measure.name in _OF_PAIRS for measure in measured)
+        and _OF_BOTH.isdisjoint(" ".join(slots.words).split())
+        and any(
+            chunk.gap == "/" and {chunk.kind, before.kind} <= {"coin", "asset"}
+            for before, chunk in pairwise(slots.chunks)
+        )
+    )
 
 
 def _list(asked: _Asked) -> q.Operation | None:

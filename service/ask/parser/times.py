@@ -4,7 +4,7 @@ All calendar days are UTC. A week begins on Monday. A month counts 30 days, a ye
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -31,6 +31,7 @@ _WHOLE_UNITS: Final = frozenset({"hour", "day", "week", "month", "quarter", "yea
 
 _SHORT_UNITS: Final = {"wk": "week", "yr": "year", "hr": "hour", "mth": "month"}
 _NAMES: Final = {"h": "hour", "d": "day"}
+_MS: Final[Mapping[Unit, int]] = {"h": HOUR_MS, "d": DAY_MS}
 _COMPACT: Final = re.compile(
     r"(\d+)-?(h|hr|hrs|d|day|days|w|wk|week|weeks|m|mo|mth|month|months|y|yr|year|years|hour|hours)"
 )
@@ -131,7 +132,7 @@ class _Reader:
         found = (
             (None if since else read_clock_time(self._tokens, at, self._now_ms, self._day_at))
             or self._part(at, since=since)
-            or (self._between_ago(at) if before & {"between", "from"} else None)
+            or self._between_ago(at, before)
             or self._ago(at, since=since, rolling=rolling)
             or self._to_date(at, since=since)
             or self._one(at, rolling=rolling)
@@ -180,20 +181,30 @@ class _Reader:
         day_ms = found.time.at_ms // DAY_MS * DAY_MS
         return FoundTime(At(day_ms, whole_day=True, words=found.time.words), found.end)
 
-    def _between_ago(self, at: int) -> FoundTime | None:
-        """From the close of one day to that of another: "between 30 and 7 days ago"."""
-        far, near = self._calendar.small(at), self._calendar.small(at + 2)
-        counted = self._counted(at + 2) if self._word(at + 1) in {"and", "to"} else None
-        if not far or not near or counted is None or counted[0].unit != "d" or self._word(counted[1]) not in _AGO:
+    def _between_ago(self, at: int, before: Collection[str]) -> FoundTime | None:
+        """From a time ago to a later one: "between 30 and 7 days ago", "from a month ago to a week ago"."""
+        far, joint = self._counted(at), at + 1
+        if far is not None:
+            joint = far[1] + (self._word(far[1]) in _AGO)
+        near, joins = self._counted(joint + 1), {"and", "to"} if "between" in before else {"to", *UNTIL}
+        if near is None or self._word(joint) not in joins or self._word(near[1]) not in _AGO:
             return None
-        first, last = far * counted[0].count // near, counted[0].count
-        if first <= last:
+        if not {"between", "from"} & set(before):
             return None
-        begins = self._calendar.begins
-        words = f"{first} days ago to {last} days ago"
-        return FoundTime(
-            Between(first_ms(begins("day", first)), first_ms(begins("day", last - 1)), words), counted[1] + 1
-        )
+        last, counts = near[0], (self._calendar.small(at), self._calendar.small(joint + 1))
+        if far is not None:
+            first = far[0]
+        elif counts[0] and counts[1]:
+            first = self._units(_NAMES[last.unit], counts[0] * last.count // counts[1])
+        else:
+            return None
+        start_ms, end_ms = (instant_before(self._now_ms, one.count * _MS[one.unit]) for one in (first, last))
+        if start_ms >= end_ms:
+            return None
+        instants, words = (start_ms, end_ms), f"{first.words} ago to {last.words} ago"
+        if first.unit == last.unit == "d":
+            start_ms, end_ms = start_ms // DAY_MS * DAY_MS, (end_ms // DAY_MS + 1) * DAY_MS
+        return FoundTime(Between(start_ms, end_ms, words, instants), near[1] + 1)
 
     def _ago(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""

@@ -132,8 +132,13 @@ def _measure_beside(chunks: Sequence[Chunk], words: Sequence[str], at: int, step
 
 
 def rolled(measure: q.Measure) -> q.Span | None:
-    """The window of a change as it is meant: of "today" that of 24 hours, from a day to a day from close to close."""
+    """The window of a change as it is meant: of "today" that of 24 hours, from a day to a day from close to close.
+
+    Between two times ago it is that between these instants.
+    """
     over = measure.over if measure.name in _MOVES else None
+    if isinstance(over, q.Between) and over.instants is not None:
+        return q.Between(*over.instants, over.words)
     if isinstance(over, q.Between) and " to " in over.words:
         return structs.replace(over, start_ms=over.start_ms + DAY_MS)  # from close to close
     return measure.over if over is None else _ROLLS.get(over.words, over)

@@ -148,6 +148,10 @@ _HELD: r.Rows = {
 _DIVIDED: r.Rows = {
     "ratio of ETH to BTC": r.done(q.Ratio(), r.coins("ETH BTC")),
     "ETH/BTC ratio": r.done(q.Ratio(), r.coins("ETH BTC")),
+    "eth/btc": r.done(q.Ratio(), r.coins("ETH BTC")),
+    "price of SOL / ETH": q.Query(subject=r.coins("SOL ETH"), measures=(q.Measure("price"),), operation=q.Ratio()),
+    "BTC/ETH funding": r.value("BTC ETH", "funding"),
+    "BTC/ETH prices": r.value("BTC ETH", "price"),
     "ratio of the market cap of ETH to BTC": q.Query(
         subject=r.coins("ETH BTC"), measures=(q.Measure("market_cap"),), operation=q.Ratio()
     ),
@@ -196,6 +200,10 @@ def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, 
         "profit?",
         "holding",
         "ratio of BTC, ETH and SOL",
+        "ETH/BTC change over 7 days",
+        "SOL/ETH high of the last 30 days",
+        "is eth/btc above 0.03?",
+        "btc/gold",
         "I bought BTC and ETH at 150, profit?",
         "I bought at 150, profit?",
         "funding of a $5000 short",

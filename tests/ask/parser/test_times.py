@@ -120,6 +120,12 @@ _CALENDAR: Mapping[str, q.Span] = {
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}
 
+
+def _ago(first: int, last: int, words: str) -> q.Between:
+    """Between two instants so many hours ago."""
+    return q.Between(_MINUTE_MS - first * HOUR_MS, _MINUTE_MS - last * HOUR_MS, words)
+
+
 _PARTS: Mapping[str, q.Span] = {
     "change of SOL last week, Monday to Sunday": r.between("2026-11-16", "2026-11-23", "last week"),
     "change of SOL over the last calendar week": r.between("2026-11-16", "2026-11-23", "last week"),
@@ -149,7 +155,11 @@ _PARTS: Mapping[str, q.Span] = {
         "2026-10-01", "2026-11-01", "from 2026-10-01 until 2026-10-31"
     ),
     "change of SOL since the start of October": r.between("2026-10-01", None, "since 2026-10-01"),
-    "change of SOL between 30 and 7 days ago": r.between("2026-10-25", "2026-11-17", "30 days ago to 7 days ago"),
+    "change of SOL between 30 and 7 days ago": _ago(30 * 24, 7 * 24, "30 days ago to 7 days ago"),
+    "change of SOL between 30 days ago and 7 days ago": _ago(30 * 24, 7 * 24, "30 days ago to 7 days ago"),
+    "change of SOL from a month ago to a week ago": _ago(30 * 24, 7 * 24, "30 days ago to 7 days ago"),
+    "change of SOL between 2 weeks and 3 days ago": _ago(14 * 24, 3 * 24, "14 days ago to 3 days ago"),
+    "change of SOL between 48 and 12 hours ago": _ago(48, 12, "48 hours ago to 12 hours ago"),
     "change of SOL in October 2026, whole month": r.between("2026-10-01", "2026-11-01", "October 2026"),
     "change of SOL in calendar year 2025": r.between("2025-01-01", "2026-01-01", "2025"),
     "change of SOL between 1 and 20 November": r.between("2026-11-02", "2026-11-21", "2026-11-01 to 2026-11-20"),
