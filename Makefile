@@ -97,9 +97,10 @@ eval: $(VENV)/dev ## measure headline sentiment (beside VADER), transcript tags,
 	@$(BIN)/python -m tests.ask.evaluate
 	@$(BIN)/python -m tests.verdict.evaluate
 
-commands: $(VENV)/dev ## regenerate the client commands, the tables of ARCHITECTURE.md and docs/routes.md
+commands: $(VENV)/dev ## regenerate the client commands, ARCHITECTURE.md's tables, docs/commands.md and routes.md
 	@$(BIN)/python -c 'from service.cli import generate; generate.write()'
 	@$(BIN)/python -m tests.architecture
+	@$(BIN)/python -m tests.commands_page
 	@$(BIN)/python -m tests.routes_page
 
 fixtures: $(VENV)/dev ## regenerate the recording in fixtures/ from its seed

@@ -23,40 +23,41 @@ NAMES: Final[Mapping[Tier, str]] = {"pro": "make run", "free": "make run, free"}
 
 
 class FirstKeys(NamedTuple):
-    """The keys, and the display prefixes of those that they replace."""
+    """The keys, and the display prefixes of all other keys that work here."""
 
     pro: str
     free: str
-    former: frozenset[str]
+    others: frozenset[str]
 
 
 async def renew_first_keys(folder: Folder) -> FirstKeys:
     """Create both keys, each for its own user, and revoke those of the last start."""
     keys: dict[Tier, str] = {}
-    former: set[str] = set()
     for tier, name in NAMES.items():
         old = [key for key in await folder.admin.list_keys() if key.name == name and key.revoked_ms is None]
         for key in old:
             await folder.admin.revoke_key(str(key.prefix))
-            former.add(str(key.prefix))
         holder = old[0].user_id if old else None
         issued = await folder.admin.create_key(name, user_id=holder)
         keys[tier] = issued.key
         if tier not in {"free", issued.tier}:
             await folder.admin.add_grant(issued.user_id, tier)
-    return FirstKeys(keys["pro"], keys["free"], frozenset(former))
+    listed = await folder.admin.list_keys()
+    others = [str(key.prefix) for key in listed if key.revoked_ms is None and key.name not in NAMES.values()]
+    return FirstKeys(keys["pro"], keys["free"], frozenset(others))
 
 
 def store(environment: Mapping[str, str], url: str, keys: FirstKeys) -> str:
-    """Store the `pro` key for the service's address, unless another credential is stored there.
+    """Store the `pro` key for the service's address, unless a session or another key that works is stored there.
 
     Returns:
         A sentence that says which credential `verdict` uses. A profile that cannot be written stops nothing.
     """
     try:
         stored = credentials.find(environment, url)
-        if stored is not None and not any(map(stored.token.startswith, keys.former)):
-            return f"`verdict` uses the credential that was stored for {url} before."
+        if stored is not None and (stored.kind == "session" or any(map(stored.token.startswith, keys.others))):
+            what = "session" if stored.kind == "session" else "key"
+            return f"`verdict` uses the {what} that was stored for {url} before; `verdict logout` ends that."
         credentials.keep(environment, url, StoredCredential(keys.pro, "api_key", None, None), keyring=False)
     except RefusalError as error:
         return f"The pro key is not stored ({error}). Set VERDICT_TOKEN to it."

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from service.cli.command import Arguments, Command
     from service.client.answer import RawAnswer
+    from service.client.connection import ApiConnection
 
 
 def show_request(
@@ -107,19 +108,8 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
             arguments, environment, "GET", path_with_query(path, query), price=route.price, counted=bool(route.price)
         )
     client = open_client(arguments, environment, token=not route.public)
-
-    def send(headers: Mapping[str, str]) -> RawAnswer:
-        with Spinner(sys.stderr, environment, "asking"):
-            return client.ask("GET", path, query, headers=headers)
-
     try:
-        answer = send({})
-    except RefusedError as refused:
-        if refused.status != _PAYMENT_REQUIRED or not route.price:
-            raise
-        from service.cli.payment_prompt import pay  # noqa: PLC0415 - keys and signatures, for a paid call only
-
-        answer = pay(refused, send, arguments, environment)
+        answer = ask_or_pay(arguments, environment, client, path, query)
     finally:
         client.close()
 
@@ -127,6 +117,34 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
         return _lines(arguments, environment, answer, data, meta)
 
     return output_format.write_answer(arguments, environment, answer, lines)
+
+
+def ask_or_pay(
+    arguments: Arguments,
+    environment: Mapping[str, str],
+    client: ApiConnection,
+    path: str,
+    query: Mapping[str, object],
+) -> RawAnswer:
+    """Send a GET; if payment is required, pay as the options of `PAYING` say.
+
+    Raises:
+        RefusedError: If the service refuses.
+        RefusalError: If payment is required and was not made.
+    """
+
+    def send(headers: Mapping[str, str]) -> RawAnswer:
+        with Spinner(sys.stderr, environment, "asking"):
+            return client.ask("GET", path, query, headers=headers)
+
+    try:
+        return send({})
+    except RefusedError as refused:
+        if refused.status != _PAYMENT_REQUIRED or not hasattr(arguments, "max_price"):
+            raise
+        from service.cli.payment_prompt import pay  # noqa: PLC0415 - keys and signatures, for a paid call only
+
+        return pay(refused, send, arguments, environment)
 
 
 def view_of(command: Command) -> str:

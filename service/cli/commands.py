@@ -3,7 +3,17 @@
 import json
 from typing import Final
 
-from service.cli.command import CATALOGUE, CONNECTING, OFFERED, PAYING, SHAPING, Argument, Command, CommandRoute
+from service.cli.command import (
+    CATALOGUE,
+    CONNECTING,
+    OFFERED,
+    PAYING,
+    SHAPING,
+    Argument,
+    Command,
+    CommandRoute,
+    LazyCommand,
+)
 
 
 def read_catalogue(path: str) -> tuple[Command, ...]:
@@ -284,9 +294,20 @@ _LOGIN_COMMANDS = (
 )
 
 
+_API: Final = LazyCommand("api", "send any request and print the answer as it is", "service.cli.api:api")
+
+OVERVIEW: Final = Command(
+    "coin overview",
+    "price, changes, trends, funding and verdict of one coin; uses up two questions",
+    "service.cli.overview:run",
+    (Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits"), *OFFERED),
+    example="verdict BTC",
+    default=True,
+)
+
 SECTIONS = (
     ("ask and follow", STREAMED_COMMANDS),
-    ("read the market", OFFER_COMMANDS),
+    ("read the market", (OVERVIEW, *OFFER_COMMANDS)),
     ("you", (*_LOGIN_COMMANDS, *_ACCOUNT_COMMANDS, *_ALERT_COMMANDS, *_WALLET_COMMANDS)),
-    ("other programs", (*_MCP_COMMANDS, *_SHELL_COMMANDS)),
+    ("other programs", (*_MCP_COMMANDS, _API, *_SHELL_COMMANDS)),
 )

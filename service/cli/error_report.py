@@ -96,7 +96,7 @@ def exit_code_of(error: Exception) -> int:
         case RefusalError():
             return error.code
         case RefusedError():
-            return _code_for(error.status)
+            return code_for(error.status)
         case UnreachableError():
             return UNREACHABLE
         case UnreadableAnswerError():
@@ -105,7 +105,8 @@ def exit_code_of(error: Exception) -> int:
             return FAILED if is_output_lost(error) else DEFECT
 
 
-def _code_for(status: int) -> int:
+def code_for(status: int) -> int:
+    """The exit code for an HTTP status of 300 and above."""
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return UNAVAILABLE
     return _CODES.get(HTTPStatus(status) if status in set(HTTPStatus) else HTTPStatus.NOT_FOUND, REFUSED)

@@ -71,12 +71,25 @@ class RootGroup(click.Group):
         known = self.list_commands(ctx)
         if word not in known and not ctx.resilient_parsing:
             if _TICKER.fullmatch(word):
-                return super().resolve_command(ctx, ["signal", *args])
-            longer = [row.words for rows in self._rows.values() for row in rows if word in row.words.split()]
-            if longer:
-                raise click.UsageError(f"No such command {word!r}. Did you mean {longer[0]!r}?", ctx)
-            raise click.exceptions.NoSuchCommand(word, possibilities=known, ctx=ctx)
+                return super().resolve_command(ctx, ["coin", "overview", *args])
+            raise click.UsageError(f"No such command {word!r}.{self._nearest(known, args)}", ctx)
         return super().resolve_command(ctx, args)
+
+    def _nearest(self, known: Sequence[str], args: Sequence[str]) -> str:
+        """What was probably meant: the nearest command that knows the second word, a longer command, or a coin."""
+        import shlex  # noqa: PLC0415 - for a mistake only
+        from difflib import get_close_matches  # noqa: PLC0415 - as above
+
+        word, *rest = args
+        seconds = {first: {row.words.partition(" ")[2] for row in rows} for first, rows in self._rows.items()}
+        near = get_close_matches(word, known)
+        near.sort(key=lambda first: not (rest and rest[0] in seconds.get(first, ())))
+        longer = [row.words for rows in self._rows.values() for row in rows if word in row.words.split()]
+        if near:
+            return f" Did you mean `{shlex.join(['verdict', near[0], *rest])}`?"
+        if longer:
+            return f" Did you mean `{shlex.join(['verdict', *longer[0].split(), *rest])}`?"
+        return f" For a coin: `verdict {word.upper()}`." if _TICKER.fullmatch(word.upper()) else ""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """One list for each section."""
@@ -104,14 +117,18 @@ class WordGroup(click.Group):
 
     def __init__(self, word: str, rows: Sequence[Command]) -> None:
         self._rows = {row.words.split()[1]: row for row in rows}
-        default = next((name for name, row in self._rows.items() if row.default), None)
-        epilog = f"`verdict {word}` is short for `verdict {word} {default}`." if default else None
+        default = next((name for name, row in self._rows.items() if row.default), "")
+        first = self._rows[default].arguments[:1] if default else ()
+        self._takes_symbol = any(argument.key == "symbol" and not argument.named for argument in first)
+        coin = " BTC" if self._takes_symbol else ""
+        epilog = f"`verdict {word}{coin}` is short for `verdict {word} {default}{coin}`." if default else None
         super().__init__(word, epilog=epilog, context_settings=HELP)
         self._default = default
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the default command where the second word is missing."""
-        if self._default and not ctx.resilient_parsing and (not args or args[0].startswith("-")):
+        is_short = bool(self._default) and not self._takes_symbol and not ctx.resilient_parsing
+        if is_short and (not args or args[0].startswith("-")):
             if not {"-h", "--help"} & set(args[:1]):
                 args = [self._default, *args]
         elif not args and not ctx.resilient_parsing:
@@ -130,10 +147,20 @@ class WordGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of a second word."""
+        """The command of a second word; a symbol alone stands for the overview of a coin."""
         if args[0] not in self._rows and not ctx.resilient_parsing:
+            if self._takes_symbol and self._is_symbol(args):
+                return super().resolve_command(ctx, [self._default, *args])
             raise click.exceptions.NoSuchCommand(args[0], possibilities=self._rows, ctx=ctx)
         return super().resolve_command(ctx, args)
+
+    def _is_symbol(self, args: Sequence[str]) -> bool:
+        """Whether the words are a symbol and options, and not a mistyped command."""
+        from difflib import get_close_matches  # noqa: PLC0415 - not for every command
+
+        word, *rest = args
+        is_alone = not rest or rest[0].startswith("-")
+        return is_alone and (word.isupper() or not get_close_matches(word, self._rows))
 
 
 class RowCommand(click.Command):

@@ -157,22 +157,40 @@ class ApiConnection:
     ) -> Iterator[http.client.HTTPResponse]:
         given = {name: value for name, value in query.items() if value is not None}
         target = path + ("?" + urlencode(given) if given else "")
-        sent = {"User-Agent": f"verdict/{__version__}", "Accept": "application/json", **headers}
-        if self.token:
-            sent.setdefault("Authorization", f"Bearer {self.token}")
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()
-            sent["Content-Type"] = "application/json"
+            headers = {**headers, "Content-Type": "application/json"}
+        with self.raw(method, target, payload, headers) as (sent, response):
+            if response.status >= http.client.MULTIPLE_CHOICES:
+                # Not bound to a local name: the error's traceback would keep the error and the connection alive.
+                raise _refused(response, self._sent(method, target, payload, sent))
+            yield response
+
+    @contextmanager
+    def raw(
+        self, method: str, target: str, payload: bytes | None = None, headers: Headers = _NOTHING
+    ) -> Iterator[tuple[Headers, http.client.HTTPResponse]]:
+        """Send any request, and yield the header fields that were sent and the response, whatever its status.
+
+        Args:
+            method: Any method.
+            target: Path and query, encoded.
+            payload: Body, if any.
+            headers: In addition to `User-Agent`, `Accept` and `Authorization`.
+
+        Raises:
+            UnreachableError: If no complete answer arrived.
+        """
+        sent = {"User-Agent": f"verdict/{__version__}", "Accept": "application/json", **headers}
+        if self.token:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
         response = None
         try:
             response = self._send(method, target, payload, sent)
             if response.status < http.client.OK:
                 raise http.client.UnknownProtocol(str(response.status))
-            if response.status >= http.client.MULTIPLE_CHOICES:
-                # Not bound to a local name: the error's traceback would keep the error and the connection alive.
-                raise _refused(response, self._sent(method, target, payload, sent))
-            yield response
+            yield sent, response
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise UnreachableError(why_unanswered(error, self.url, self._timeout_s), sent=True) from None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from service.cli.command import Command
 from service.cli.commands import SECTIONS
 
 _OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
@@ -27,6 +28,6 @@ def lines() -> Mapping[str, Sequence[str]]:
     written: dict[str, list[str]] = {offer: list(typed) for offer, typed in _OF_ACCOUNTS.items()}
     for _, commands in SECTIONS:
         for command in commands:
-            if command.offer:
+            if isinstance(command, Command) and command.offer:
                 written.setdefault(command.offer, []).append(command.example)
     return written

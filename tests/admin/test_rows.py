@@ -33,7 +33,7 @@ def test_help_loads_nothing_but_the_table() -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["keyz"], "verdict: No such command 'keyz'. Did you mean 'keys'?"),
+        (["keyz"], "verdict: No such command 'keyz'. Did you mean `verdict keys`?"),
         (["keys"], "verdict keys: Missing command. Choose from: rotate, create, list, revoke."),
         (["keys", "create"], "verdict keys create: Missing option '--name'."),
         (["keys", "create", "--name", "a", "--tier", "gold"], "verdict keys create: Invalid value for '--tier': 'gol"),

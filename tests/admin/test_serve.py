@@ -12,6 +12,7 @@ from service.admin.first_keys import FirstKeys, command, renew_first_keys, store
 from service.admin.folder import run_in_folder
 from service.client.errors import RefusalError
 from service.client.profile import credentials
+from service.client.profile.credentials import StoredCredential
 from tests.fakes.handful import handful
 from tests.fakes.ports import held_port
 from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, serving, wait_until
@@ -129,21 +130,25 @@ def test_the_first_keys_of_an_earlier_start_are_revoked_and_their_users_kept(fir
     assert {user for _, user in live} == {key.user_id for key in listed} == {1, 2}
     assert new.pro.startswith(str(live["make run", 1]))
     assert new.free.startswith(str(live["make run, free", 2]))
-    assert new.former == {key[:19] for key in old[:2]} == {str(k.prefix) for k in listed if k.revoked_ms is not None}
+    assert not new.others
+    assert {str(key.prefix) for key in listed if key.revoked_ms is not None} == {key[:19] for key in old[:2]}
     grants = run_in_folder(first, lambda folder: folder.admin.list_grants())
     assert [(grant.user_id, grant.tier) for grant in grants] == [(1, "pro")]
 
 
-def test_the_pro_key_is_stored_for_the_address_and_replaces_only_the_one_before(first: dict[str, str]) -> None:
+def test_the_pro_key_replaces_a_stored_key_that_does_not_work_here_and_no_other(first: dict[str, str]) -> None:
     keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset({"verdict_sk_AAAAAAAA"}))
+    of_another_folder = StoredCredential("verdict_sk_ZZZZZZZZrest", "api_key", None, None)
+    credentials.keep(first, URL, of_another_folder, keyring=False)
     assert "is stored" in store(first, URL, keys)
-    renewed = FirstKeys("verdict_sk_DDDDDDDDrest", "verdict_sk_EEEEEEEErest", frozenset({"verdict_sk_BBBBBBBB"}))
-    assert "is stored" in store(first, URL, renewed)
-    stored = credentials.find(first, URL)
-    assert stored is not None
-    assert stored.token == renewed.pro
-    assert "stored for http://127.0.0.1:8402 before" in store(first, URL, keys)
-    assert credentials.find(first, URL) == stored
+    assert credentials.find(first, URL) == StoredCredential(keys.pro, "api_key", None, None)
+    for kept in (
+        StoredCredential("verdict_sk_AAAAAAAArest", "api_key", None, None),
+        StoredCredential("eyJ.eyJ.sig", "session", "0x00", None),
+    ):
+        credentials.keep(first, URL, kept, keyring=False)
+        assert "stored for http://127.0.0.1:8402 before; `verdict logout` ends that" in store(first, URL, keys)
+        assert credentials.find(first, URL) == kept
 
 
 def test_a_profile_that_cannot_be_written_does_not_stop_the_service(first: dict[str, str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 from service.__main__ import SECTIONS, run
 from service.cli import main
 from service.cli.command import Arguments
-from service.cli.environment import Environment
+from service.cli.environment import Environment, VerdictCommand
 from service.cli.parser import RowCommand, arguments_of
 
 
@@ -63,6 +63,19 @@ def parsed(*words: str) -> Arguments:
         main._run(words, Environment({}, SECTIONS))
     [arguments] = kept
     return arguments
+
+
+def check(*words: str) -> None:
+    """Parse a command line without running its command.
+
+    Raises:
+        UsageError: If it is not valid.
+    """
+    with (
+        mock.patch.object(RowCommand, "invoke", return_value=0),
+        mock.patch.object(VerdictCommand, "invoke", return_value=0),
+    ):
+        main._run(words, Environment({}, SECTIONS))
 
 
 def _pipe() -> io.TextIOWrapper:

@@ -22,7 +22,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("verdict coin ", ["risk", "lookup", "by-id", "by-name", "by-contract", "historical", "sentiment"]),
+        ("verdict coin ", ["overview", "risk", "lookup", "by-id", "by-name", "by-contract", "historical", "sentiment"]),
         ("verdict coin h", ["historical"]),
         ("verdict coin historical BTC --unit ", ["h", "d"]),
         ("verdict watch f", ["funding"]),

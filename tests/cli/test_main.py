@@ -14,16 +14,17 @@ from tests.cli.commanding import Terminal, typed
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("keyz", "verdict: No such command 'keyz'. Did you mean 'keys'? See `verdict --help`.\n"),
-        ("xyzzy", "verdict: No such command 'xyzzy'. See `verdict --help`.\n"),
-        ("btc", "verdict: No such command 'btc'. See `verdict --help`.\n"),
+        ("keyz", "verdict: No such command 'keyz'. Did you mean `verdict keys`? See `verdict --help`.\n"),
+        ("xyzzy", "verdict: No such command 'xyzzy'. For a coin: `verdict XYZZY`. See `verdict --help`.\n"),
+        ("btc", "verdict: No such command 'btc'. For a coin: `verdict BTC`. See `verdict --help`.\n"),
         ("coin rsk BTC", "verdict coin: No such command 'rsk'. Did you mean 'risk'? See `verdict coin --help`.\n"),
         ("regime histroy BTC", "verdict regime: No such command 'histroy'. Did you mean 'history'?"),
-        ("risk BTC", "verdict: No such command 'risk'. Did you mean 'coin risk'? See `verdict --help`.\n"),
+        ("risk BTC", "verdict: No such command 'risk'. Did you mean `verdict coin risk BTC`? See `verdict --help`.\n"),
+        ("coni risk BTC", "verdict: No such command 'coni'. Did you mean `verdict coin risk BTC`? See"),
         ("coin rsk --help", "verdict coin: No such command 'rsk'."),
         (
             "coin",
-            "verdict coin: Missing command. Choose from: risk, lookup, by-id, by-name, by-contract, historical,",
+            "verdict coin: Missing command. Choose from: overview, risk, lookup, by-id, by-name, by-contract,",
         ),
         ("coin --json", "verdict coin: No such option '--json'. See"),
         ("coin risk", "verdict coin risk: Missing argument 'SYMBOL'. See `verdict coin risk --help`.\n"),

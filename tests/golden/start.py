@@ -17,7 +17,6 @@ from unittest.mock import patch
 import uvicorn
 from starlette.types import ASGIApp
 
-from service.__main__ import SECTIONS
 from service.__main__ import run as run_command
 from service.clock import SystemClock
 from service.http.fast_path import FastPath
@@ -38,13 +37,14 @@ from service.walkforward.worker import _histories as _all_days
 from service.wiring import clocks, upstreams
 from service.wiring.build import build
 from service.wiring.server import Server, configure
+from tests.commands_page import EVERY
 from tests.fakes.handful import COINS, cut
 from tests.golden.idle import ManualClock
 
 _WALKED_DAYS: Final = 520
 """A year to train on, one fold of a quarter, and most of another."""
 
-COMMANDS: Final = tuple(command.words for _, commands in SECTIONS for command in commands)
+COMMANDS: Final = tuple(EVERY)
 """Words of every command: `coin risk`."""
 
 

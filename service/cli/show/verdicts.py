@@ -31,7 +31,7 @@ _SIGNAL_SIDES: Final = "lrrrrl"
 _ROOMY: Final = 78
 _NARROW: Final = (0, 1, 3, 4)
 """Columns on a narrow screen: without the bound, which the sentences say, and without the bar."""
-_STYLES: Final[Mapping[str, Style]] = {
+STYLES: Final[Mapping[str, Style]] = {
     "strong-bull": "good",
     "bull": "good",
     "bear": "bad",
@@ -63,7 +63,7 @@ def signal(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) 
 
 def _verdict(data: Any, screen: Display, then: object) -> Iterator[str]:
     risk = data.get("raw", {"risk": {"price": data.get("price")}})["risk"]
-    style = _STYLES.get(data["verdict"])
+    style = STYLES.get(data["verdict"])
     known = [Cell(usd(risk["price"]))] if risk else []
     said = Cell(data["verdict"].upper().replace("-", " "), style)
     at = [Cell(f"as of {moment(then)}", "dim")] if then else []

@@ -12,13 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def url_of(arguments: object, environment: Mapping[str, str]) -> str:
+def url_of(typed: object, environment: Mapping[str, str]) -> str:
     """The service's URL: `--url`, else `VERDICT_URL`, else the configured one, else localhost.
+
+    Args:
+        typed: The text of `--url`, None without it; or arguments with `url`, if the command has that option.
+        environment: Environment variables.
 
     Raises:
         RefusalError: If it is not a valid service URL.
     """
-    typed = getattr(arguments, "url", None)
+    typed = typed if isinstance(typed, str) else getattr(typed, "url", None)
     chosen = typed if typed is not None else environment.get("VERDICT_URL") or None
     url = chosen if chosen is not None else config.read(environment).url or config.URL
     try:
