@@ -1,4 +1,4 @@
-"""`verdict BTC`: one coin at a glance, from its row of the table of coins and its verdict in brief."""
+"""`verdict BTC`: an overview of one coin, from its row of the table of coins and its verdict in brief."""
 
 from __future__ import annotations
 
