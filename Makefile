@@ -39,7 +39,7 @@ run: $(VENV)/run $(BIN)/verdict ## start the service on the bundled fixtures and
 
 live-check: VERDICT_SOURCE := live
 live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit code 1 if a route lacks one
-	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service doctor --upstreams
+	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service admin doctor --upstreams
 
 test: $(VENV)/dev $(BIN)/verdict ## the fast tests, without processes and real time: at most four minutes on two cores
 	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)'

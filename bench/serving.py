@@ -116,7 +116,7 @@ def service(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[tup
 
 def create_key(environ: dict[str, str], tier: str) -> str:
     made = subprocess.run(
-        [sys.executable, "-m", "service", "keys", "create", "--name", "bench", "--tier", tier, "--json"],
+        [sys.executable, "-m", "service", "admin", "keys", "create", "--name", "bench", "--tier", tier, "--json"],
         cwd=ROOT, env=os.environ | environ, check=True, capture_output=True, text=True,
     )  # fmt: skip
     return str(json.loads(made.stdout)["key"])

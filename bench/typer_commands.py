@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import typer
 
-from service.__main__ import SECTIONS
+from service.cli.commands import SECTIONS
 
 app = typer.Typer()
 

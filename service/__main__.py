@@ -6,9 +6,8 @@ import os
 import sys
 
 try:
-    from service.admin import commands as operator_commands
-    from service.cli import commands
     from service.cli import main as cli
+    from service.cli.commands import SECTIONS
     from service.client.errors import INTERRUPTED
 except KeyboardInterrupt:  # Ctrl-C during start-up prints no traceback
     raise SystemExit(130) from None
@@ -17,9 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from io import TextIOWrapper
-
-SECTIONS = (*commands.SECTIONS, ("run a service", operator_commands.COMMANDS))
-"""Every command there is, under titles."""
 
 
 def main() -> int:

@@ -166,7 +166,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "off"
     wallets_file: Annotated[
         Path | None,
-        Meta(description="TOML file of wallets to watch, beside `verdict wallets add`; fixtures have theirs"),
+        Meta(description="TOML file of wallets to watch, beside `verdict admin wallets add`; fixtures have theirs"),
     ] = None
     wallets_rpc: Annotated[
         tuple[Secret, ...], Meta(description="JSON-RPC endpoints for watched wallets; the next is used if one fails")

@@ -77,7 +77,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "defusedxml": frozenset({"upstream"}),
     "vaderSentiment": frozenset({"sentiment"}),
     "jinja2": frozenset({"ask", "pages"}),
-    "click": frozenset({"cli"}),
+    "click": frozenset({"cli", "admin"}),
     "keyring": frozenset({"client"}),
     "mcp": frozenset({"mcp"}),
     "rapidfuzz": frozenset({"ask", "lookup"}),

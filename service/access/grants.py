@@ -90,7 +90,7 @@ def revoke_grant(connection: Connection, grant_id: int, now_ms: int) -> None:
     """
     found = connection.execute("SELECT user_id, wallet FROM grants WHERE id = ?", (grant_id,)).fetchone()
     if found is None:
-        raise ServiceError("NOT_FOUND", f"There is no grant {grant_id}. `verdict grants list` shows them.")
+        raise ServiceError("NOT_FOUND", f"There is no grant {grant_id}. `verdict admin grants list` shows them.")
     user_id, wallet = found
     connection.execute("UPDATE grants SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL", (now_ms, grant_id))
     _record_change(connection, user_id, wallet, now_ms)

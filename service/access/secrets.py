@@ -29,7 +29,7 @@ _HEADING: Final = (
 )
 KEY_SECRET_REMEDY: Final = (
     f"stop the service and put the {FILE_NAME} kept with the backup back in its place; if it is lost, revoke these "
-    "keys with `verdict keys revoke` and make new ones"
+    "keys with `verdict admin keys revoke` and make new ones"
 )
 _NEWEST_CREDENTIAL: Final = (
     "CASE WHEN EXISTS (SELECT 1 FROM peppers) THEN (SELECT coalesce(max(id), 0) FROM credentials) ELSE 0 END"

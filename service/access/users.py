@@ -39,7 +39,7 @@ def require_user(connection: Connection, user_id: int) -> None:
     """
     if connection.execute("SELECT 1 FROM users WHERE id = ?", (user_id,)).fetchone() is None:
         raise ServiceError(
-            "NOT_FOUND", f"There is no user {user_id}. `verdict keys list` shows the users that have keys."
+            "NOT_FOUND", f"There is no user {user_id}. `verdict admin keys list` shows the users that have keys."
         )
 
 

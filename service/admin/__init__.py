@@ -10,9 +10,9 @@
 - `--json` prints one JSON document on stdout; the default is aligned text of at most 80 columns.
 - `verdict serve` is one process by default, the fastest shape for one SQLite file. With `--workers`, a parent holds the
   listening socket and restarts workers.
-- `verdict payments` reads the ledger; only `reconcile` calls facilitators and records results, like the service.
+- `verdict admin payments` reads the ledger; only `reconcile` calls facilitators and records results, like the service.
 - `verdict verify` and `verdict receipt` need no data folder.
-- `verdict migrate-store` copies to an empty store in one transaction and compares every row. It holds the leader claim
+- `verdict admin migrate` copies to an empty store in one transaction and compares every row. It holds the leader claim
   of both stores meanwhile.
-- `verdict doctor` checks one snapshot of the store and changes nothing without `--repair`.
+- `verdict admin doctor` checks one snapshot of the store and changes nothing without `--repair`.
 """

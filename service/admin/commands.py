@@ -1,12 +1,10 @@
-"""The table of the operator's commands. They act on the data folder directly, also while the service runs."""
+"""The group `verdict admin`: commands on a data folder. Each is imported when it is used."""
 
-from service.cli.command import CONNECTING, Argument, Command
+from collections.abc import Sequence
 
-_JSON = Argument("--json", "print JSON", kind="flag")
-_TIERS = ("free", "access", "pro")
-_EXPIRES = "when it ends: 90m, 12h, 30d, 52w (never)"
-_ADDRESS = Argument("address", "as `wallets list` shows it")
+import click
 
+<<<<<<< HEAD
 _SERVICE = (
     Command(
         "serve",
@@ -100,197 +98,66 @@ _SERVICE = (
         ),
         example="verdict record --out recording BTC ETH",
     ),
+=======
+from service.cli.command import LazyCommand, load
+from service.cli.environment import VerdictGroup
+
+COMMANDS = (
+    LazyCommand("keys", "create, list and revoke API keys", "service.admin.accounts:keys"),
+    LazyCommand("grants", "give tiers to users and wallets", "service.admin.accounts:grants"),
+    LazyCommand("usage", "show how many questions users have asked", "service.admin.accounts:usage"),
+    LazyCommand("payments", "list, export, reconcile and resume payments", "service.admin.payments:payments"),
+    LazyCommand("receipts", "verify a saved receipt", "service.admin.receipts:receipts"),
+    LazyCommand("wallets", "choose the wallets that are watched", "service.admin.wallets:wallets"),
+    LazyCommand("backup", "copy the database while it is in use", "service.admin.store:backup"),
+    LazyCommand("doctor", "check the data folder; exit code 1 on a finding", "service.admin.doctor:doctor"),
+    LazyCommand("quarantine", "list values that are held back, and why", "service.admin.quarantine:quarantine"),
+    LazyCommand("record", "capture live upstreams as a fixture set", "service.admin.store:record"),
+    LazyCommand("init", "start with an empty store in a folder whose store is lost", "service.admin.store:initialize"),
+    LazyCommand("migrate", "copy all stored data to another, empty store", "service.admin.store:migrate"),
+    LazyCommand("walkforward", "walk the stored market forward now", "service.admin.walkforward:walkforward"),
+)
+"""In the order of the help."""
+
+_HELP = (
+    "Operate a service: commands on its data folder (VERDICT_DATA_DIR), also while it runs. "
+    "`verdict keys`, `verdict wallet` and `verdict doctor` are about you as a caller."
+>>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
 )
 
-_MINE = "of your own keys at the service that you are signed in to"
+
+class AdminGroup(VerdictGroup):
+    """A group whose commands are loaded one by one.
+
+    Args:
+        rows: Its commands.
+    """
+
+    def __init__(self, rows: Sequence[LazyCommand]) -> None:
+        super().__init__("admin", help=_HELP)
+        self._rows = {row.words: row for row in rows}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
+        """In the order of the table."""
+        return list(self._rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's signature
+        """The command of a word."""
+        row = self._rows.get(cmd_name)
+        return None if row is None else load(row.where)  # type: ignore[return-value]  # a command, not a function
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a word. A mistyped one is answered with the nearest."""
+        if args[0] not in self._rows and not ctx.resilient_parsing and not args[0].startswith("-"):
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._rows, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """The summaries of the table: no command is loaded."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(row.words, row.summary) for row in self._rows.values()])
 
 
-def _mine(function: str) -> tuple[Argument, ...]:
-    run = f"service.cli.account_commands:{function}"
-    return (Argument("--mine", _MINE, kind="flag", run=run), *CONNECTING)
-
-
-_KEYS = (
-    Command(
-        "keys create",
-        "create a key, shown this once",
-        "service.admin.keys:create",
-        (
-            Argument("--name", "what the key is for", required=True),
-            Argument("--tier", "also grant the user this tier", choices=_TIERS),
-            Argument("--expires", "when key and grant end: 90m, 12h, 30d, 52w (never)", metavar="30d"),
-            Argument("--wallet", "the user who has proven this wallet; made if there is none", metavar="0x…"),
-            Argument("--user", "an existing user (a new one)", kind="number", metavar="N"),
-            *_mine("create_key"),
-            _JSON,
-        ),
-        example="verdict keys create --name laptop --tier pro",
-    ),
-    Command(
-        "keys list",
-        "list all keys, newest first",
-        "service.admin.keys:show",
-        (Argument("--user", "only this user's", kind="number", metavar="N"), *_mine("list_keys"), _JSON),
-        example="verdict keys list",
-    ),
-    Command(
-        "keys revoke",
-        "revoke a key at once",
-        "service.admin.keys:revoke",
-        (Argument("prefix", "the key's display prefix, as `keys list` shows it"), *_mine("revoke_key")),
-        example="verdict keys revoke verdict_sk_4kYw0VqG",
-    ),
-)
-
-_GRANTS = (
-    Command(
-        "grants add",
-        "give a tier to a user or a wallet",
-        "service.admin.grants:add",
-        (
-            Argument("--user", "a user", kind="number", metavar="N", required=True, exclusive="holder"),
-            Argument("--wallet", "the user who proves this wallet", metavar="0x…", required=True, exclusive="holder"),
-            Argument("--tier", "the tier", choices=_TIERS[1:], required=True),
-            Argument("--expires", _EXPIRES, metavar="30d"),
-            _JSON,
-        ),
-        example="verdict grants add --user 1 --tier access --expires 30d",
-    ),
-    Command(
-        "grants list",
-        "list all grants, newest first",
-        "service.admin.grants:show",
-        (_JSON,),
-        example="verdict grants list",
-    ),
-    Command(
-        "grants revoke",
-        "end a grant at once",
-        "service.admin.grants:revoke",
-        (Argument("grant", "the grant's id, as `grants list` shows it", kind="number", metavar="ID"),),
-        example="verdict grants revoke 1",
-    ),
-)
-
-_PAYMENTS = (
-    Command(
-        "payments list",
-        "list payments, newest first",
-        "service.admin.payments:show_all",
-        (
-            Argument("--user", "only this user's", kind="number", metavar="N"),
-            Argument(
-                "--state",
-                "only these",
-                choices=("settling", "settled", "delivered", "failed"),
-                metavar="STATE",
-            ),
-            _JSON,
-        ),
-        example="verdict payments list",
-    ),
-    Command(
-        "payments show",
-        "show one payment, and its receipt",
-        "service.admin.payments:show",
-        (Argument("payment", "its id, as `payments list` shows it", metavar="ID"), _JSON),
-        example="verdict payments show rcp_4kYw0VqGmTtq2fA1zZ9bXc",
-    ),
-    Command(
-        "payments reconcile",
-        "ask now how payments ended; exit code 1 if one stays open",
-        "service.admin.payments:reconcile",
-        (Argument("payment", "only this one (all whose end is not known)", metavar="ID", optional=True), _JSON),
-        example="verdict payments reconcile",
-    ),
-    Command(
-        "payments resume",
-        "take payments again through a facilitator that was stopped",
-        "service.admin.payments:resume",
-        (_JSON,),
-        example="verdict payments resume",
-    ),
-    Command(
-        "payments export",
-        "print every receipt, oldest first",
-        "service.admin.payments:export",
-        (
-            Argument("--csv", "comma-separated, without signatures (the default)", kind="flag", exclusive="as"),
-            Argument("--json", "print JSON, each receipt with its signature", kind="flag", exclusive="as"),
-        ),
-        example="verdict payments export",
-    ),
-    Command(
-        "payments verify",
-        "say who signed a saved receipt, without a service; exit code 1 if another",
-        "service.admin.receipt:verify",
-        (
-            Argument("file", "an answer of /api/receipts/{id}; - is standard input"),
-            Argument("--signer", "who must have: `receiptSigner` of the service's manifest", metavar="0x…"),
-        ),
-        example="verdict payments verify receipt.json",
-    ),
-)
-
-_WALLETS = (
-    Command(
-        "wallets add",
-        "watch a wallet",
-        "service.admin.wallets:add",
-        (
-            Argument("address", "0x and 40 hexadecimal digits"),
-            Argument("--label", "what it is called", metavar="TEXT"),
-            Argument("--kind", "what it is, in a word: exchange, fund", metavar="TEXT"),
-        ),
-        example="verdict wallets add 0x28C6c06298d514Db089934071355E5743bf21d60 --label Binance --kind exchange",
-    ),
-    Command(
-        "wallets remove",
-        "watch a wallet no longer",
-        "service.admin.wallets:remove",
-        (_ADDRESS,),
-        example="verdict wallets remove 0x28C6c06298d514Db089934071355E5743bf21d60",
-    ),
-    Command(
-        "wallets label",
-        "call a watched wallet something else",
-        "service.admin.wallets:label",
-        (_ADDRESS, Argument("label", "what it is called")),
-        example="verdict wallets label 0x28C6c06298d514Db089934071355E5743bf21d60 'Binance 14'",
-    ),
-    Command(
-        "wallets list",
-        "list the watched wallets, by address",
-        "service.admin.wallets:show",
-        (_JSON,),
-        example="verdict wallets list",
-    ),
-)
-
-_VERDICTS = (
-    Command(
-        "verify",
-        "recompute a saved verdict, without a service; exit code 1 where it differs",
-        "service.admin.verify:verify",
-        (Argument("file", "an answer of /api/cli/signal; - is standard input"),),
-        example="verdict verify sol.json",
-    ),
-    Command(
-        "walkforward run",
-        "walk the recorded market forward, and say what came of it",
-        "service.admin.walkforward:run",
-        (
-            Argument("--recordings", "a folder of recorded candles and funding; keeps nothing", metavar="DIR"),
-            Argument(
-                "--scheme",
-                "train on all days before a fold, or on the last 365 (anchored)",
-                choices=("anchored", "rolling"),
-                default="anchored",
-            ),
-            _JSON,
-        ),
-        example="verdict walkforward run",
-    ),
-)
-
-COMMANDS = (*_SERVICE[:1], *_KEYS, *_GRANTS, *_PAYMENTS, *_WALLETS, *_SERVICE[1:], *_VERDICTS)
+admin = AdminGroup(COMMANDS)

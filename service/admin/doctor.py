@@ -1,15 +1,14 @@
-"""`verdict doctor`: check the data folder and say what to do about findings."""
+"""`verdict admin doctor`: check the data folder and say what to do about findings."""
 
 import asyncio
 import shutil
 import stat
-import sys
 import textwrap
-from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import click
 import msgspec
 
 from service.access.audit import audit_counters, audit_devices, find_future_days, repair_counters, repair_days
@@ -31,10 +30,14 @@ from service.admin.doctor_checks import (
     judge,
     unreachable,
 )
-from service.admin.folder import address_of, refusing
+from service.admin.folder import address_of, json_option, refusing
+from service.admin.health_check import check_health
 from service.admin.nodes import check_wallets
-from service.admin.output import WIDTH, print_json
 from service.admin.settlement import check_settlement
+from service.admin.upstreams import check_upstreams
+from service.cli.environment import Environment, VerdictCommand, exclude
+from service.cli.output_format import put_document, put_lines
+from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED
 from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
 from service.payments.audit import audit_payments, read_unsettled
@@ -54,35 +57,66 @@ _INDENT: Final = " " * 9
 _FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _RESTORE: Final = (
     f"stop the service, move {DATABASE} and the files beginning with its name aside, and put the newest copy made with "
-    "`verdict backup` in its place"
+    "`verdict admin backup` in its place"
 )
 _LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
 """A signature is valid for two minutes at most; a minute later its outcome can be known, unless nodes fail."""
 
 _KEEP: Final = (
     "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
-    "`verdict backup`; `verdict payments export` prints the receipts of both"
+    "`verdict admin backup`; `verdict admin payments export` prints the receipts of both"
 )
 _RESTORE_SERVER: Final = (
     "stop every service on this database and restore the newest copy made with pg_dump in its place"
 )
 _KEEP_SERVER: Final = (
     "keep a copy of this database made with pg_dump, for it says what was paid, and compare it with the newest one "
-    "from before; `verdict payments export` prints the receipts of both"
+    "from before; `verdict admin payments export` prints the receipts of both"
 )
-_RECONCILE: Final = "run `verdict payments reconcile`; it says what stands in the way of each"
-_RESUME: Final = "ask the facilitator's operator, or use another facilitator; then run `verdict payments resume`"
+_RECONCILE: Final = "run `verdict admin payments reconcile`; it says what stands in the way of each"
+_RESUME: Final = "ask the facilitator's operator, or use another facilitator; then run `verdict admin payments resume`"
 _CHECK_NODE: Final = "let VERDICT_RPC_URL name a node that answers; the service goes on checking"
-_REPAIR: Final = "stop the service and run `verdict doctor --repair`"
+_REPAIR: Final = "stop the service and run `verdict admin doctor --repair`"
 
 
-def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Run all checks; change nothing without `--repair`."""
+@click.command(
+    "doctor",
+    cls=VerdictCommand,
+    example="verdict admin doctor",
+    epilog="The way from a caller to a service: `verdict doctor`.",
+)
+@click.option("--repair", is_flag=True, help="Repair counters and days; stop the service first.")
+@click.option("--upstreams", is_flag=True, help="Ask every upstream once instead; exit code 1 if a route lacks one.")
+@click.option(
+    "--health",
+    is_flag=True,
+    help="Ask the service that runs here for /healthz instead; exit code 1 if it does not answer.",
+)
+@json_option
+@click.pass_context
+def doctor(context: click.Context, *, repair: bool, upstreams: bool, health: bool, json: bool) -> int:
+    """Check the data folder; exit code 1 on a finding. Nothing is changed without `--repair`."""
+    exclude(context, ["repair", "upstreams", "health"])
+    environment: Environment = context.obj
+    if health:
+        return check_health(environment, as_json=json)
+    if upstreams:
+        return check_upstreams(environment, as_json=json)
+    checks = _check_folder(environment, repair=repair)
+    is_sound = not any(found.findings for found in checks)
+    if json:
+        put_document({"ok": is_sound, "checks": msgspec.to_builtins(checks)})
+    else:
+        put_lines(line for found in checks for line in _lines(found))
+    return DONE if is_sound else FAILED
+
+
+def _check_folder(environment: Environment, *, repair: bool) -> list[DoctorCheck]:
     with refusing():
-        settings = Settings.from_environ(environment)
+        settings = Settings.from_environ(environment.variables)
         address = address_of(settings)
         clock = choose_clock(settings)
-        if arguments.repair:
+        if repair:
             asyncio.run(_repair(settings, clock))
     about_secrets, secrets = _secrets(settings.data_dir)
     contents = _contents(settings, address, clock, secrets)
@@ -93,31 +127,21 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
         check_wallets(settings, address, clock),
     ]
     checks = [about_secrets, *contents, *asked, _disk(settings.data_dir)]
-    if settings.store is None:
-        checks = [_engine(), *checks, _privacy(Path(address)), _wal(Path(address))]
-    if arguments.json:
-        print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
-    else:
-        for found in checks:
-            _say(found)
-    return FAILED if any(found.findings for found in checks) else DONE
+    return checks if settings.store else [_engine(), *checks, _privacy(Path(address)), _wal(Path(address))]
 
 
-def _say(found: DoctorCheck) -> None:
-    sys.stdout.write(_wrap(f"{'FINDING' if found.findings else 'ok':<9}{found.check}: {found.said}"))
+def _lines(found: DoctorCheck) -> Iterator[str]:
+    yield from _wrap(f"{'FINDING' if found.findings else 'ok':<9}{found.check}: {found.said}")
     for finding in found.findings[:_SHOWN]:
-        sys.stdout.write(_wrap(f"{_INDENT}- {finding}"))
+        yield from _wrap(f"{_INDENT}- {finding}")
     if len(found.findings) > _SHOWN:
-        sys.stdout.write(f"{_INDENT}- and {len(found.findings) - _SHOWN} more (--json lists them)\n")
+        yield f"{_INDENT}- and {len(found.findings) - _SHOWN} more (--json lists them)"
     if found.findings:
-        sys.stdout.write(_wrap(f"{_INDENT}What to do: {found.remedy}."))
+        yield from _wrap(f"{_INDENT}What to do: {found.remedy}.")
 
 
-def _wrap(line: str) -> str:
-    wrapped = textwrap.wrap(
-        line, WIDTH, subsequent_indent=_INDENT + "  ", break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(wrapped) + "\n"
+def _wrap(line: str) -> list[str]:
+    return textwrap.wrap(line, 80, subsequent_indent=_INDENT + "  ", break_long_words=False, break_on_hyphens=False)
 
 
 async def _repair(settings: Settings, clock: Clock) -> None:
@@ -125,7 +149,7 @@ async def _repair(settings: Settings, clock: Clock) -> None:
         today = day_of(clock.now_ms())
         counters = await database.write(repair_counters)
         days = await database.write(lambda connection: repair_days(connection, today))
-    sys.stderr.write(f"repaired: the counters of {len(counters)} users, the days of {len(days)}\n")
+    tell(f"repaired: the counters of {len(counters)} users, the days of {len(days)}")
 
 
 def _engine() -> DoctorCheck:

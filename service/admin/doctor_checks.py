@@ -1,16 +1,16 @@
-"""Checks of `verdict doctor`: proxies, server, quarantine, refreshes and language model."""
+"""Checks of `verdict admin doctor`: proxies, server, quarantine, refreshes and language model."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
+from service.admin.quarantine import read_quarantined
 from service.ask.llm_writer import endpoint_of
 from service.clock import Clock, iso
-from service.market.plausibility.quarantine import QUARANTINE, WHOLE, QuarantineReport
+from service.market.plausibility.quarantine import WHOLE
 from service.payments.networks import node_url
 from service.proxies import proxy_for
 from service.settings import UPSTREAMS, Secret, Settings, SettingsError
@@ -67,17 +67,15 @@ def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "model", settings.llm_url
 
 
-DOCUMENTS: Final = (QUARANTINE, "rwa.quarantine")
-_READ_REPORT: Final = "SELECT body FROM documents WHERE name = ? AND body IS NOT NULL"
 _QUARANTINE_REMEDY: Final = (
-    "run `verdict doctor --upstreams`; values are accepted again by themselves once the upstream's answers are "
+    "run `verdict admin doctor --upstreams`; values are accepted again by themselves once the upstream's answers are "
     "plausible, or once a second source confirms them"
 )
 
 
 def check_quarantine(connection: Connection) -> DoctorCheck:
     """List quarantined values. Quarantined whole answers are findings; single values are not."""
-    held = [value for name in DOCUMENTS for value in _read_report(connection, name).now]
+    held = read_quarantined(connection)
     if not held:
         return DoctorCheck("quarantine", "no value is quarantined")
     whole = [f"every answer of {value.source} is quarantined: {value.reason}" for value in held if value.coin == WHOLE]
@@ -86,11 +84,6 @@ def check_quarantine(connection: Connection) -> DoctorCheck:
     return judge(
         "quarantine", f"{len(single)} values are quarantined{': ' if shown else ''}{shown}", whole, _QUARANTINE_REMEDY
     )
-
-
-def _read_report(connection: Connection, name: str) -> QuarantineReport:
-    found = connection.execute(_READ_REPORT, (name,)).fetchall()
-    return msgspec.json.decode(found[0][0], type=QuarantineReport) if found else QuarantineReport()
 
 
 _FAILED: Final = """
@@ -102,7 +95,7 @@ _FAILED: Final = """
     SELECT 'feed ' || source, asked_ms, failed_status, failed_body FROM transcript_sources WHERE status = 'failing'
     ORDER BY 1
 """
-_REFRESH_REMEDY: Final = "run `verdict doctor --upstreams`; it asks every upstream and says what to do about each"
+_REFRESH_REMEDY: Final = "run `verdict admin doctor --upstreams`; it asks every upstream and says what to do about each"
 
 
 def check_refreshes(connection: Connection) -> DoctorCheck:

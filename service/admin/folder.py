@@ -1,16 +1,20 @@
-"""Opens the data folder for one command."""
+"""Opens the data folder for one command, and the options and output that commands share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import click
 from msgspec import Struct
 
 from service.access.admin import AccessAdmin
 from service.access.factory import open_admin
 from service.access.secrets import Secrets, SecretsError, check_key_secret, open_secrets
+from service.cli.environment import Environment
+from service.cli.layout import table
+from service.cli.output_format import put_lines
 from service.client.errors import MISUSED, RefusalError
 from service.clock import Clock
 from service.errors import ServiceError
@@ -24,6 +28,27 @@ from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
 
 T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def json_option(function: Function) -> Function:
+    """Add `--json`, as the parameter `json`: without it an operator's command prints text, in pipes too."""
+    return click.option("--json", "json", is_flag=True, help="Print JSON.")(function)
+
+
+def print_table(
+    environment: Environment, headers: Sequence[str], rows: Sequence[Sequence[object]], sides: str = "", *, nothing: str
+) -> None:
+    """Print a table, or `nothing` if there are no rows.
+
+    Args:
+        environment: Where it is read.
+        headers: One per column.
+        rows: Cells, shown by `str`.
+        sides: One letter per column: `l` may shrink, `w` stays whole, because it is typed again.
+        nothing: A sentence.
+    """
+    put_lines(table(environment.screen, headers, rows, right=sides) if rows else [nothing])
 
 
 class Folder(Struct, frozen=True):

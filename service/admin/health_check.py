@@ -1,14 +1,12 @@
-"""`verdict doctor --health`: ask the service on this machine whether it is alive, for health checks of containers."""
+"""`verdict admin doctor --health`: ask the service on this machine whether it is alive."""
 
 import http.client
 import ssl
-import sys
-from argparse import Namespace
-from collections.abc import Mapping
 from typing import Final
 
 from service.admin.listener import bracketed, local, resolve
-from service.admin.output import print_json
+from service.cli.environment import Environment
+from service.cli.output_format import put_document, put_lines
 from service.client.errors import DONE, MISUSED, RefusalError
 from service.settings import Settings, SettingsError
 
@@ -17,14 +15,14 @@ _TIMEOUT_S: Final = 4
 """For the connection, and for each read."""
 
 
-def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
+def check_health(environment: Environment, *, as_json: bool) -> int:
     """Ask the address that the settings name for `/healthz`, once.
 
     Raises:
         RefusalError: If the settings name no port, or the service does not answer 200.
     """
     try:
-        settings = Settings.from_environ(environment)
+        settings = Settings.from_environ(environment.variables)
     except SettingsError as error:
         raise RefusalError(str(error), MISUSED) from error
     if settings.port == 0:
@@ -45,10 +43,10 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
         ) from error
     if status != http.client.OK:
         raise RefusalError(f"{url} answers {status}, not 200: check what listens there")
-    if arguments.json:
-        print_json({"ok": True, "url": url})
+    if as_json:
+        put_document({"ok": True, "url": url})
     else:
-        sys.stdout.write(f"{url} answers.\n")
+        put_lines([f"{url} answers."])
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""Check of `verdict doctor`: whether the JSON-RPC nodes can follow the watched wallets."""
+"""Check of `verdict admin doctor`: whether the JSON-RPC nodes can follow the watched wallets."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,46 +1,59 @@
-"""`verdict payments`: list, export, resume and reconcile payments."""
+"""`verdict admin payments`: list, export, resume and reconcile payments."""
 
 import asyncio
 import csv
 import sys
-from argparse import Namespace
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
+import click
 import msgspec
 
 from service.access.meter import open_meter
 from service.access.usage_ledger import void_paid
-from service.admin.folder import Folder, run_in_folder
-from service.admin.output import print_json, print_table
-from service.admin.receipt import print_field, show_receipt
+from service.admin.folder import Folder, json_option, print_table, run_in_folder
+from service.admin.receipts import print_field, print_receipt
+from service.cli.environment import Environment, VerdictGroup, exclude
+from service.cli.output_format import put_document, put_lines
+from service.cli.parameters import RowId, Utf8Text
+from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, RefusalError
 from service.clock import iso
 from service.payments.audit import PaymentRow, find_payment_row, read_payments, read_unsettled
 from service.payments.factory import Payments, open_payments
 from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
-from service.payments.records import PaymentRecord
+from service.payments.records import PaymentRecord, State
 from service.payments.settlement_checks import clear_stops
 from service.units import MicroUsd, usdc
 from service.wire.payment import Receipt, SignedReceipt
 
 _HEADERS: Final = ("ID", "STATE", "USER", "USDC", "CLAIMED", "ROUTE")
 _MINUTE: Final = len("2026-01-31T00:00")
+_STATES: Final = ("settling", "settled", "delivered", "failed")
+_UNKNOWN: Final = "there is no payment {}; `verdict admin payments list` shows all"
 _PAID: Final = frozenset({"settled", "delivered"})
 
 
-def show_all(arguments: Namespace, environment: Mapping[str, str]) -> int:
+@click.group("payments", cls=VerdictGroup)
+def payments() -> None:
+    """List, export, reconcile and resume payments."""
+
+
+@payments.command("list", example="verdict admin payments list")
+@click.option("--user", type=RowId(), metavar="N", help="Only this user's.")
+@click.option("--state", type=click.Choice(_STATES), metavar="STATE", help=f"Only these: {', '.join(_STATES)}.")
+@json_option
+@click.pass_obj
+def show_all(environment: Environment, user: int | None, state: State | None, *, json: bool) -> int:
     """List payments, newest first, and what those shown have brought in."""
 
     async def read(folder: Folder) -> list[PaymentRow]:
-        return await folder.database.inspect(
-            lambda connection: list(read_payments(connection, arguments.user, arguments.state))
-        )
+        return await folder.database.inspect(lambda connection: list(read_payments(connection, user, state)))
 
-    payments = run_in_folder(environment, read)
-    if arguments.json:
-        print_json({"payments": [plain(payment) for payment in payments]})
+    found = run_in_folder(environment.variables, read)
+    if json:
+        put_document({"payments": [_payment(payment) for payment in found]})
         return DONE
     rows = [
         [
@@ -51,54 +64,59 @@ def show_all(arguments: Namespace, environment: Mapping[str, str]) -> int:
             _minute(row.claimed_ms),
             row.offer_id,
         ]
-        for row in payments
+        for row in found
     ]
-    print_table(_HEADERS, rows, nothing="There are no such payments.", whole={"ID", "STATE", "CLAIMED"})
-    if payments:
-        sys.stdout.write(f"\n{_sum_up(payments)}\n")
+    print_table(environment, _HEADERS, rows, "wwllwl", nothing="There are no such payments.")
+    if found:
+        put_lines(["", _sum_up(found)])
     return DONE
 
 
-def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Show one payment: what is known of it, and its signed receipt where there is one.
-
-    Raises:
-        RefusalError: If there is no such payment.
-    """
+@payments.command("show", example="verdict admin payments show rcp_4kYw0VqGmTtq2fA1zZ9bXc")
+@click.argument("receipt_id", type=Utf8Text(), metavar="ID", help="Its id, as `admin payments list` shows it.")
+@json_option
+@click.pass_obj
+def show(environment: Environment, receipt_id: str, *, json: bool) -> int:
+    """Show one payment, and its signed receipt if it has one."""
 
     async def read(folder: Folder) -> tuple[PaymentRow | None, SignedReceipt | None]:
-        payment = await folder.database.inspect(lambda connection: find_payment_row(connection, arguments.payment))
-        found = await folder.database.inspect(lambda connection: find_receipt(connection, arguments.payment))
+        payment = await folder.database.inspect(lambda connection: find_payment_row(connection, receipt_id))
+        found = await folder.database.inspect(lambda connection: find_receipt(connection, receipt_id))
         return payment, None if found is None else ReceiptSigner(folder.secrets.receipt_key).sign(found)
 
-    payment, signed = run_in_folder(environment, read)
+    payment, signed = run_in_folder(environment.variables, read)
     if payment is None:
-        raise RefusalError(f"there is no payment {arguments.payment}; `verdict payments list` shows all")
-    if arguments.json:
-        print_json({"payment": plain(payment), "receipt": msgspec.to_builtins(signed)})
+        raise RefusalError(_UNKNOWN.format(receipt_id))
+    if json:
+        put_document({"payment": _payment(payment), "receipt": msgspec.to_builtins(signed)})
         return DONE
     print_field("state", payment.state if payment.reason is None else f"{payment.state} ({payment.reason})")
     if signed is None:
-        for name, value in plain(payment).items():
+        for name, value in _payment(payment).items():
             if name not in {"state", "reason"}:
                 print_field(name, value)
         return DONE
-    show_receipt(signed.receipt)
+    print_receipt(signed.receipt)
     print_field("signer", signed.signer)
     print_field("signature", signed.signature)
     return DONE
 
 
-def export(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Print every receipt, oldest first: as CSV, or as JSON with the signatures."""
+@payments.command("export", example="verdict admin payments export")
+@click.option("--csv", "as_csv", is_flag=True, help="Comma-separated, without signatures (the default).")
+@click.option("--json", "json", is_flag=True, help="Print JSON, each receipt with its signature.")
+@click.pass_context
+def export(context: click.Context, *, as_csv: bool, json: bool) -> int:  # noqa: ARG001 - the default
+    """Print every receipt, oldest first."""
+    exclude(context, ["as_csv", "json"])
 
     async def read(folder: Folder) -> tuple[ReceiptSigner, list[Receipt]]:
         receipts = await folder.database.inspect(lambda connection: list(read_receipts(connection)))
         return ReceiptSigner(folder.secrets.receipt_key), receipts
 
-    signer, receipts = run_in_folder(environment, read)
-    if arguments.json:
-        print_json({"receipts": [msgspec.to_builtins(signer.sign(receipt)) for receipt in receipts]})
+    signer, receipts = run_in_folder(context.obj.variables, read)
+    if json:
+        put_document({"receipts": [msgspec.to_builtins(signer.sign(receipt)) for receipt in receipts]})
         return DONE
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(Receipt.__struct_encode_fields__)
@@ -106,24 +124,22 @@ def export(arguments: Namespace, environment: Mapping[str, str]) -> int:
     return DONE
 
 
-def resume(arguments: Namespace, environment: Mapping[str, str]) -> int:
+@payments.command("resume", example="verdict admin payments resume")
+@json_option
+@click.pass_obj
+def resume(environment: Environment, *, json: bool) -> int:
     """Take payments again through every facilitator that was stopped after a false report."""
-    stops = run_in_folder(environment, lambda folder: folder.database.write(clear_stops))
-    if arguments.json:
-        print_json({"resumed": [msgspec.to_builtins(stop) for stop in stops]})
+    stops = run_in_folder(environment.variables, lambda folder: folder.database.write(clear_stops))
+    if json:
+        put_document({"resumed": [msgspec.to_builtins(stop) for stop in stops]})
         return DONE
     rows = [[stop.facilitator, iso(stop.stopped_ms), stop.receipt_id] for stop in stops]
-    print_table(
-        ["FACILITATOR", "STOPPED", "PAYMENT"],
-        rows,
-        nothing="No facilitator is stopped.",
-        whole={"STOPPED", "PAYMENT"},
-    )
+    headers = ["FACILITATOR", "STOPPED", "PAYMENT"]
+    print_table(environment, headers, rows, "lww", nothing="No facilitator is stopped.")
     return DONE
 
 
-def plain(payment: PaymentRow) -> dict[str, object]:
-    """A payment as `--json` says it."""
+def _payment(payment: PaymentRow) -> dict[str, object]:
     return {
         "id": payment.receipt_id,
         "state": payment.state,
@@ -160,28 +176,27 @@ _WORTH_ASKING: Final = frozenset({"settling", "failed"})
 """A failed payment may have been submitted by somebody else since; then the chain says so."""
 
 
-def reconcile(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Ask about open payments: exit code 0 where the end of each is known now, 1 where one stays open.
+@payments.command("reconcile", example="verdict admin payments reconcile")
+@click.argument(
+    "receipt_id", type=Utf8Text(), metavar="[ID]", required=False, help="Only this one (all whose end is not known)."
+)
+@json_option
+@click.pass_obj
+def reconcile(environment: Environment, receipt_id: str | None, *, json: bool) -> int:
+    """Ask now how payments ended; exit code 1 if one stays open.
 
     The service may run meanwhile: a settlement that both ask for is recorded once.
-
-    Raises:
-        RefusalError: If there is no payment of that id.
     """
-    records = run_in_folder(environment, lambda folder: _ask(folder, arguments.payment))
-    if arguments.json:
-        print_json({"payments": [_plain(record) for record in records]})
+    records = run_in_folder(environment.variables, lambda folder: _ask(folder, receipt_id))
+    if json:
+        put_document({"payments": [_plain(record) for record in records]})
     else:
         rows = [[record.receipt_id, record.state, record.transaction or record.reason] for record in records]
-        print_table(
-            ["ID", "STATE", "TRANSACTION OR REASON"],
-            rows,
-            nothing="Nothing is open: of every payment it is known how it ended.",
-            whole={"ID", "STATE"},
-        )
+        nothing = "Nothing is open: of every payment it is known how it ended."
+        print_table(environment, ["ID", "STATE", "TRANSACTION OR REASON"], rows, "wwl", nothing=nothing)
     still_open = sum(record.state == "settling" for record in records)
     if still_open:
-        sys.stderr.write(f"{still_open} still open: the service goes on asking; nothing is charged twice\n")
+        tell(f"{still_open} still open: the service goes on asking; nothing is charged twice")
     return FAILED if still_open else DONE
 
 
@@ -191,7 +206,7 @@ async def _ask(folder: Folder, receipt_id: str | None) -> Sequence[PaymentRecord
         async def ask(wanted: str) -> PaymentRecord:
             record = await payments.ledger.find(wanted)
             if record is None:
-                raise RefusalError(f"there is no payment {wanted}; `verdict payments list` shows all")
+                raise RefusalError(_UNKNOWN.format(wanted))
             return await payments.settlement.resolve(record) if record.state in _WORTH_ASKING else record
 
         if receipt_id is not None:

@@ -1,4 +1,4 @@
-"""Probes of upstreams for `verdict doctor --upstreams`, and what an operator can do about failures."""
+"""Probes of upstreams for `verdict admin doctor --upstreams`, and what an operator can do about failures."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Sized

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
+from service.cli.terminal import safe
 from service.client.errors import REFUSED, RefusalError
 from service.wire.strict import check_depth
 
@@ -34,9 +35,9 @@ def _read(name: str) -> bytes:
             with Path(name).open("rb") as file:
                 content = file.read(_LARGEST + 1)
     except OSError as error:
-        raise RefusalError(f"cannot read {plain(name)}: {error.strerror}", REFUSED) from error
+        raise RefusalError(f"cannot read {safe(name)}: {error.strerror}", REFUSED) from error
     if len(content) > _LARGEST:
-        raise RefusalError(f"{plain(name)} is over 1 MiB: no answer is", REFUSED)
+        raise RefusalError(f"{safe(name)} is over 1 MiB: no answer is", REFUSED)
     return content
 
 
@@ -47,7 +48,7 @@ def _json_of(content: bytes) -> object:
             content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
         )
     except ValueError as error:
-        raise RefusalError(f"this is not JSON: {plain(str(error))}", REFUSED) from error
+        raise RefusalError(f"this is not JSON: {safe(str(error))}", REFUSED) from error
 
 
 def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
@@ -66,8 +67,3 @@ def _number(text: str) -> float:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number")
-
-
-def plain(text: str) -> str:
-    """What a file says, unable to steer the terminal."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

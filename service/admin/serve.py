@@ -6,11 +6,11 @@ import signal
 import socket
 import sys
 import tempfile
-from argparse import Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import click
 import msgspec
 import uvloop
 
@@ -19,8 +19,10 @@ from service.admin.drop_privileges import give_up, warn_root
 from service.admin.first_keys import renew_first_keys, welcome
 from service.admin.folder import refusing, run_in_folder
 from service.admin.listener import check_tls, listen, url_of
+from service.admin.settings_help import settings_text
 from service.admin.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.cli.command import load
+from service.cli.environment import Environment, VerdictCommand
 from service.cli.terminal import screen_of
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, SystemClock
@@ -34,6 +36,7 @@ from service.wiring.preload import Preload, preloading
 if TYPE_CHECKING:
     from service.wiring.process import Process
 
+_MOST_WORKERS: Final = 64
 _LAST_CALL_S: Final = 9.9
 """Seconds from a signal until the kernel ends a parent of workers that has not ended."""
 
@@ -41,28 +44,46 @@ _PORT_PATIENCE_S: Final = 5
 """Longest wait for a port: workers whose parent was killed give it up within a second or two."""
 
 
-def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Serve until stopped."""
-    if arguments.worker is not None:
-        return _work(arguments.worker, arguments.listener, environment)
-    if arguments.first_key and arguments.workers > 1:
+class ServeCommand(VerdictCommand):
+    """A command whose help ends with the settings."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Example and settings."""
+        super().format_epilog(ctx, formatter)
+        formatter.write(settings_text())
+
+
+@click.command("serve", cls=ServeCommand, example="verdict serve")
+@click.option(
+    "--workers", type=click.IntRange(1, _MOST_WORKERS), default=1, metavar="N", help="Worker processes, 1 to 64 (1)."
+)
+@click.option("--first-key", is_flag=True, help="Make a fresh key named `make run` and print how to try it.")
+@click.option("--worker", type=int, hidden=True, help="Which of several this process is.")
+@click.option("--listener", type=int, hidden=True, help="The socket that several share.")
+@click.pass_obj
+def serve(environment: Environment, workers: int, worker: int | None, listener: int, *, first_key: bool) -> int:
+    """Start the service. It serves until it is stopped."""
+    variables = environment.variables
+    if worker is not None:
+        return _work(worker, listener, variables)
+    if first_key and workers > 1:
         raise RefusalError("--first-key goes with one process; leave --workers away", MISUSED)
     with refusing():
-        settings = Settings.from_environ(environment)
-        _configure_logs(settings, environment)
-        listener = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
+        settings = Settings.from_environ(variables)
+        _configure_logs(settings, variables)
+        bound = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
         metrics = _listen_for_metrics(settings, 0)
         # Before files are looked at: what root could read and this process can not is refused here.
-        _give_up(settings, environment)
+        _give_up(settings, variables)
         check_tls(settings)
         _make_folder(settings.data_dir)
-    if arguments.workers > 1:
+    if workers > 1:
         if metrics is not None:
             metrics.close()  # It could be bound; the workers bind theirs.
-        return _supervise(listener, arguments.workers)
+        return _supervise(bound, workers)
     with refusing(), preloading(settings, clock := choose_clock(settings)) as preload:
-        callbacks = _welcome(settings, listener, environment) if arguments.first_key else {}
-        _serve(settings, clock, listener, metrics, callbacks, preload)
+        callbacks = _welcome(settings, bound, variables) if first_key else {}
+        _serve(settings, clock, bound, metrics, callbacks, preload)
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""Whether payments can be settled: what `verdict doctor` asks of facilitator and chain, without paying anybody."""
+"""Check of `verdict admin doctor`: whether payments can be settled."""
 
 import asyncio
 from collections.abc import Iterator

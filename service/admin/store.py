@@ -1,54 +1,86 @@
-"""`verdict backup` and `verdict migrate-store`: copies of the store."""
+"""`verdict admin backup`, `migrate`, `init` and `record`: copy the store, replace a lost one, record upstreams."""
 
 import asyncio
 import os
 import shutil
-import sys
-from argparse import Namespace
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
+import click
 from msgspec.structs import replace
 
-from service.admin.folder import database_of, refusing
-from service.admin.output import print_table
+from service.admin.folder import database_of, print_table, refusing
+from service.cli.environment import Environment, VerdictCommand
+from service.cli.output_format import put_lines
+from service.cli.parameters import Utf8Text
+from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
-from service.clock import SystemClock
+from service.clock import Clock, SystemClock, iso
 from service.settings import Secret, Settings, SettingsError
 from service.storage.backup import back_up, sync
 from service.storage.database import DATABASE, Database
 from service.storage.engine import StorageError
+from service.storage.journal import folder_beside
+from service.storage.lost_store import holds_store
 from service.storage.store import open_store
 from service.storage.transfer import TableDigest, transfer
+from service.upstream.fixture_set import Metadata
+from service.upstream.recorder import record as record_upstreams
+from service.upstream.session import open_session
+from service.wiring.upstreams import HYPERLIQUID, PUBLISHED
 
 _SERVERS: Final = ("postgres://", "postgresql://")
-_UNFINISHED: Final = ".migrate-store"
+_UNFINISHED: Final = ".migrate"
 _SETTINGS: Final = ("VERDICT_STORE", "VERDICT_DATA_DIR")
 _STORES: Final = "name the data folder of a service, or a server as postgres://user:password@host/database"
-_EXISTS: Final = "{path} exists already; name a folder without a database"
+_TARGET_EXISTS: Final = "{path} exists already; name a folder without a database"
 _NO_ROOM: Final = (
     "{folder} could not take the whole of it: make room there, of twice what FROM takes, and start again. Nothing was "
     "changed"
 )
+_ASIDE: Final = "lost-store-{at}"
+_STORE_EXISTS: Final = (
+    "{path} is not empty. `verdict admin init --new-store` starts with an empty store only where the store is lost. To "
+    "start anew all the same, name another folder in VERDICT_DATA_DIR."
+)
 
 
-def move(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Copy a store to an empty one, compare the two, and say what was copied."""
+@click.command("backup", cls=VerdictCommand, example="verdict admin backup verdict-copy.db")
+@click.argument("out", type=click.Path(path_type=Path), help="File to write; must not exist yet.")
+@click.pass_obj
+def backup(environment: Environment, out: Path) -> int:
+    """Copy the database while it is in use. The copy is checked before it gets its name."""
     with refusing():
-        settings = Settings.from_environ(environment)
-        if arguments.source == arguments.target:
+        size = back_up(database_of(Settings.from_environ(environment.variables)), out)
+    put_lines([f"{out} holds the database ({size:,} bytes). Keep secrets.toml with it: the keys need both."])
+    return DONE
+
+
+@click.command(
+    "migrate",
+    cls=VerdictCommand,
+    example="verdict admin migrate ./.data postgres://verdict@db.example.org/verdict",
+)
+@click.argument("source", type=Utf8Text(), metavar="FROM", help="A data folder, or postgres://user:password@host/name.")
+@click.argument("target", type=Utf8Text(), metavar="TO", help="A data folder without a database, or postgres://….")
+@click.pass_obj
+def migrate(environment: Environment, source: str, target: str) -> int:
+    """Copy all stored data to another, empty store. Every row is compared afterwards."""
+    with refusing():
+        settings = Settings.from_environ(environment.variables)
+        if source == target:
             raise RefusalError("FROM and TO are the same store", MISUSED)
         with _meaning("FROM"):
-            source = _at(settings, arguments.source)
+            old = _at(settings, source)
         with _meaning("TO"):
-            target = _at(settings, arguments.target)
-        copied = asyncio.run(_move(source, target))
+            new = _at(settings, target)
+        copied = asyncio.run(_move(old, new))
     rows = [(table, found.rows, f"{found.digest:032x}") for table, found in copied.items() if found.rows]
-    print_table(("table", "rows", "sum of digests"), rows, nothing="there was nothing to copy")
+    print_table(environment, ("table", "rows", "sum of digests"), rows, nothing="there was nothing to copy")
     total = sum(found.rows for found in copied.values())
-    sys.stderr.write(f"{total:,} rows were copied and read back alike; FROM is as it was\n")
+    tell(f"{total:,} rows were copied and read back alike; FROM is as it was")
     return DONE
 
 
@@ -96,7 +128,7 @@ async def _opened(target: Settings) -> AsyncIterator[Database]:
         return
     path = target.data_dir / DATABASE
     if path.exists():
-        raise RefusalError(_EXISTS.format(path=path))
+        raise RefusalError(_TARGET_EXISTS.format(path=path))
     unfinished = target.data_dir / _UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
@@ -115,16 +147,88 @@ def _give_name(made: Path, path: Path) -> None:
     try:
         os.link(made, path)
     except FileExistsError as error:
-        raise RefusalError(_EXISTS.format(path=path)) from error
+        raise RefusalError(_TARGET_EXISTS.format(path=path)) from error
     sync(path.parent)
 
 
-def copy(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Copy the database as of one instant; the copy is checked before it gets its name."""
+@click.command("init", cls=VerdictCommand, example="verdict admin init --new-store")
+@click.option("--new-store", is_flag=True, required=True, help="Confirm that the lost store is given up.")
+@click.pass_obj
+def initialize(environment: Environment, *, new_store: bool) -> int:
+    """Start with an empty store in a folder whose store is lost. What is left of that one is moved aside."""
+    if not new_store:
+        raise click.UsageError("Missing option '--new-store'.")
     with refusing():
-        settings = Settings.from_environ(environment)
-        size = back_up(database_of(settings), Path(arguments.out))
-    sys.stdout.write(
-        f"{arguments.out} holds the database ({size:,} bytes). Keep secrets.toml with it: the keys need both.\n"
+        settings = Settings.from_environ(environment.variables)
+        clock = SystemClock()
+        aside = _move_aside(settings, clock)
+        asyncio.run(_make(settings, clock))
+    left = f" What was left of the old one is in {aside}." if aside else ""
+    put_lines([f"The store is new and empty.{left} Start the service with `verdict serve`."])
+    return DONE
+
+
+def _move_aside(settings: Settings, clock: Clock) -> Path | None:
+    """Move what is left of the lost store to a folder of its own, and return that folder; null if nothing is left.
+
+    Journals of earlier runs would be read as journals of the new store. Secrets stay, so that old receipts can still be
+    verified; keys and sessions are rows of the lost store and end with it.
+
+    Raises:
+        RefusalError: If the database has content, or files cannot be moved.
+    """
+    folder = settings.data_dir
+    path = folder / DATABASE
+    try:
+        if settings.store is None and holds_store(path):
+            raise RefusalError(_STORE_EXISTS.format(path=path))
+        left = sorted(folder.glob(f"{DATABASE}*" if settings.store is None else folder_beside(path).name))
+        if not left:
+            return None
+        aside = folder / _ASIDE.format(at=iso(clock.now_ms()).replace(":", ""))
+        aside.mkdir(mode=0o700)
+        for found in left:
+            found.rename(aside / found.name)
+    except OSError as error:
+        raise RefusalError(
+            f"Files in {folder} cannot be moved ({error.strerror}). Stop the service and make the folder writable."
+        ) from error
+    return aside
+
+
+async def _make(settings: Settings, clock: Clock) -> None:
+    async with open_store(settings, clock, new=True):
+        pass
+
+
+@click.command("record", cls=VerdictCommand, example="verdict admin record --out recording BTC ETH")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="Folder to write; must be new or empty.",
+)
+@click.argument("coins", type=Utf8Text(), metavar="[COIN]...", nargs=-1, help="Only these coins (all that are listed).")
+@click.pass_obj
+def record(environment: Environment, out: Path, coins: Sequence[str]) -> int:
+    """Capture live upstreams as a fixture set. Nothing is written unless all of it was received."""
+    with refusing():
+        if out.exists() and any(out.iterdir()):
+            raise RefusalError(f"{out} is not empty; name a new folder")
+        metadata = asyncio.run(_record(Settings.from_environ(environment.variables), out, coins))
+    put_lines(
+        [
+            f"{out} holds {len(metadata.files)} files up to {metadata.last_day}. Replay them with",
+            f"  VERDICT_SOURCE=fixtures VERDICT_FIXTURES_DIR={out} verdict serve",
+        ]
     )
     return DONE
+
+
+async def _record(settings: Settings, target: Path, coins: Sequence[str]) -> Metadata:
+    session = open_session(
+        HYPERLIQUID, settings.hyperliquid_url, SystemClock(), weight_per_minute=PUBLISHED[HYPERLIQUID]
+    )
+    async with session as opened:
+        return await record_upstreams(opened, target, list(coins))

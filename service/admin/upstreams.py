@@ -1,11 +1,9 @@
-"""`verdict doctor --upstreams`: ask every upstream once, and say which does not serve, why, and what to do."""
+"""`verdict admin doctor --upstreams`: ask every upstream once, and say which does not serve, why, and what to do."""
 
 import asyncio
 import logging
-import sys
 import textwrap
-from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -13,9 +11,11 @@ from msgspec import Struct
 
 from service.admin.doctor_checks import DoctorCheck, check_model, check_proxies
 from service.admin.folder import refusing
-from service.admin.output import WIDTH, print_json
 from service.admin.probes import Probe, ProbeResult, open_probes, remedy_for
 from service.admin.settlement import check_settlement
+from service.cli.environment import Environment
+from service.cli.output_format import put_document, put_lines
+from service.cli.terminal import cut, safe
 from service.client.errors import DONE, FAILED
 from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.feeds.dates import parse_http_date
@@ -33,6 +33,7 @@ CLOCK_FAIL_MS: Final = MINUTE_MS
 
 _LIMITS: Final = ("retry-after", "ratelimit", "x-ratelimit", "x-mbx-used-weight")
 _MOST_LIMITS: Final = 3
+_WIDTH: Final = 80
 _COLUMNS: Final = (4, 36, 7, 8)
 _INDENT: Final = " " * 6
 _SET_CLOCK: Final = "Set this machine's clock by NTP (`timedatectl set-ntp true`)."
@@ -64,20 +65,20 @@ class EndpointResult(Struct, frozen=True, kw_only=True):
     remedy: str | None = None
 
 
-def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
+def check_upstreams(environment: Environment, *, as_json: bool) -> int:
     """Ask every upstream that the configured service would use. Nothing is stored and no payment is made."""
     with refusing():
-        settings = Settings.from_environ(environment)
+        settings = Settings.from_environ(environment.variables)
         logging.disable()  # every failure is a row
         try:
             rows = asyncio.run(_ask_all(settings, choose_clock(settings)))
         finally:
             logging.disable(logging.NOTSET)
     failed = any(row.state == "fail" for row in rows)
-    if arguments.json:
-        print_json({"ok": not failed, "upstreams": msgspec.to_builtins(rows)})
+    if as_json:
+        put_document({"ok": not failed, "upstreams": msgspec.to_builtins(rows)})
     else:
-        _print(rows)
+        put_lines(_lines(rows))
     return FAILED if failed else DONE
 
 
@@ -178,35 +179,29 @@ def _limits(head: Head) -> dict[str, str]:
     return dict(sorted(found)[:_MOST_LIMITS])
 
 
-def _print(rows: Sequence[EndpointResult]) -> None:
-    sys.stdout.write(_line(("", "ENDPOINT", "TIME", "CLOCK"), "ANSWER"))
+def _lines(rows: Sequence[EndpointResult]) -> Iterator[str]:
+    yield from _row_lines(("", "ENDPOINT", "TIME", "CLOCK"), "ANSWER")
     for row in rows:
         took = "" if row.took_ms is None else f"{row.took_ms / SECOND_MS:.2f} s"
         clock = "" if row.clock_ms is None else f"{round(row.clock_ms / SECOND_MS) or 0:+d} s".replace("+0", "0")
-        sys.stdout.write(_line((row.state.upper() if row.state != "ok" else "ok", row.endpoint, took, clock), row.said))
+        state = row.state.upper() if row.state != "ok" else "ok"
+        yield from _row_lines((state, row.endpoint, took, clock), row.said)
         if row.limits:
-            sys.stdout.write(_note(", ".join(f"{name}: {value}" for name, value in row.limits.items())))
+            yield from _note(", ".join(f"{name}: {value}" for name, value in row.limits.items()))
         if row.remedy:
-            sys.stdout.write(_note(f"→ {row.remedy}"))
+            yield from _note(f"→ {row.remedy}")
     failed, warned = (sum(row.state == state for row in rows) for state in ("fail", "warn"))
-    sys.stdout.write(f"{len(rows)} endpoints: {len(rows) - failed - warned} ok, {warned} warnings, {failed} failed.\n")
+    yield f"{len(rows)} endpoints: {len(rows) - failed - warned} ok, {warned} warnings, {failed} failed."
 
 
-def _line(cells: Sequence[str], said: str) -> str:
-    """A row of the table; a long answer is wrapped below itself."""
-    start = " ".join(_fit(cell, width) for cell, width in zip(cells, _COLUMNS, strict=True)) + " "
-    plain = "".join(letter if letter.isprintable() else " " for letter in said)
-    available = WIDTH - len(start)
-    first, *more = textwrap.wrap(plain, available) or [""]
-    if len(more) > 1:  # too long for its column: it gets lines of its own
-        return start.rstrip() + "\n" + _note(plain)
-    return "".join(f"{line.rstrip()}\n" for line in (start + first, *(" " * len(start) + rest for rest in more)))
+def _row_lines(values: Sequence[str], said: str) -> list[str]:
+    """A row of the table; an answer that is too long for its column stands below."""
+    start = " ".join(cut(value, width).ljust(width) for value, width in zip(values, _COLUMNS, strict=True)) + " "
+    first, *more = textwrap.wrap(safe(said), _WIDTH - len(start)) or [""]
+    if len(more) > 1:
+        return [start.rstrip(), *_note(safe(said))]
+    return [line.rstrip() for line in (start + first, *(" " * len(start) + rest for rest in more))]
 
 
-def _fit(text: str, width: int) -> str:
-    return text.ljust(width) if len(text) <= width else text[: width - 1] + "…"
-
-
-def _note(text: str) -> str:
-    wrapped = textwrap.wrap(text, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
-    return "".join(f"{line}\n" for line in wrapped)
+def _note(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)

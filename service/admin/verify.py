@@ -1,13 +1,16 @@
 """`verdict verify FILE`: recompute a saved verdict from its own inputs; no service, no data folder, no settings."""
 
-import sys
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
-from service.admin.output import print_table
-from service.admin.saved import plain, read_json
+import click
+
+from service.admin.folder import print_table
+from service.admin.saved import read_json
+from service.cli.environment import Environment, VerdictCommand
+from service.cli.output_format import put_lines
+from service.cli.terminal import safe
 from service.client.errors import DONE, FAILED, REFUSED, RefusalError
 from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, VerdictReplay, replay
 from service.wire.verdict import Verdict
@@ -16,25 +19,24 @@ _LEAD: Final = 8
 _SHOWN: Final = 20
 
 
-def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa: ARG001 - needs no settings
-    """Recompute a verdict and compare: exit code 0 where every field is the same, 1 where one differs.
-
-    Raises:
-        RefusalError: With exit code 4 where there is nothing to compare: no file, no JSON, no verdict, other rules.
-    """
-    saved = _verdict_in(read_json(arguments.file))
+@click.command("verify", cls=VerdictCommand, example="verdict verify sol.json")
+@click.argument("file", type=click.Path(allow_dash=True), help="An answer of /api/cli/signal; - is standard input.")
+@click.pass_obj
+def verify(environment: Environment, file: str) -> int:
+    """Recompute a saved verdict, without a service; exit code 1 where it differs."""
+    saved = _verdict_in(read_json(file))
     try:
         found = replay(saved)
     except ReplayError as error:
-        raise RefusalError(plain(str(error)), REFUSED) from error
-    _report(found, judged_past=not NOT_JUDGED.isdisjoint(saved))
+        raise RefusalError(safe(str(error)), REFUSED) from error
+    _report(environment, found, judged_past=not NOT_JUDGED.isdisjoint(saved))
     return FAILED if found.differences else DONE
 
 
 def _verdict_in(document: object) -> Mapping[str, object]:
     """The verdict in a saved answer: bare, or within its envelope."""
     if isinstance(document, dict) and isinstance(error := document.get("error"), dict):
-        raise RefusalError(plain(f"this answer is a failure ({error.get('code')}), not a verdict"), REFUSED)
+        raise RefusalError(safe(f"this answer is a failure ({error.get('code')}), not a verdict"), REFUSED)
     if isinstance(document, dict) and "schemaVersion" in document:
         document = document.get("data")
     if not isinstance(document, dict):
@@ -42,23 +44,23 @@ def _verdict_in(document: object) -> Mapping[str, object]:
     return document
 
 
-def _report(found: VerdictReplay, *, judged_past: bool) -> None:
-    _write_verdict(found.verdict)
+def _report(environment: Environment, found: VerdictReplay, *, judged_past: bool) -> None:
+    _write_verdict(environment, found.verdict)
     if judged_past:
         _write("Not recomputed: its claims and its record, which are no part of the verdict.")
     _write("")
     if found.differences:
-        _write_differences(found.differences)
+        _write_differences(environment, found.differences)
     else:
         _write("The same: every field of the verdict, and its identity.")
 
 
-def _write_verdict(verdict: Verdict) -> None:
+def _write_verdict(environment: Environment, verdict: Verdict) -> None:
     given = [verdict.symbol, verdict.verdict, f"{verdict.score:+z.2f}", verdict.confidence, verdict.as_of]
-    print_table(["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given], nothing="")
+    print_table(environment, ["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given], nothing="")
     _write("")
     rules = [[rule.id, rule.value, f"{rule.contribution:+z.2f}", rule.flips_at] for rule in verdict.rules]
-    print_table(["RULE", "VALUE", "POINTS", "FLIPS AT"], rules, nothing="")
+    print_table(environment, ["RULE", "VALUE", "POINTS", "FLIPS AT"], rules, nothing="")
     _write("")
     _write("Recomputed from the inputs in the file (symbol, as_of, sources, raw):")
     _write(f"  {len(rules)} rules and their sum, {len(verdict.evidence)} sentences, confidence and what it rests on")
@@ -67,10 +69,10 @@ def _write_verdict(verdict: Verdict) -> None:
     _write(f"  verdict_id  {verdict.verdict_id}")
 
 
-def _write_differences(differences: Sequence[Difference]) -> None:
+def _write_differences(environment: Environment, differences: Sequence[Difference]) -> None:
     _write(f"NOT THE SAME in {_counted(len(differences))}:")
     rows = [[difference.field, *_apart(difference)] for difference in differences[:_SHOWN]]
-    print_table(["FIELD", "SAVED", "RECOMPUTED"], rows, nothing="")
+    print_table(environment, ["FIELD", "SAVED", "RECOMPUTED"], rows, nothing="")
     if len(differences) > _SHOWN:
         _write(f"… and {len(differences) - _SHOWN} more")
 
@@ -88,4 +90,4 @@ def _apart(difference: Difference) -> tuple[str, str]:
 
 
 def _write(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    put_lines([line])

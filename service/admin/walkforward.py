@@ -1,18 +1,19 @@
-"""`verdict walkforward run`: walk the recorded market forward now, and say honestly what came of it."""
+"""`verdict admin walkforward`: walk the recorded market forward now, and say honestly what came of it."""
 
 import sys
 import textwrap
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
+import click
 import msgspec
 from msgspec import Struct
 
-from service.admin.folder import Folder, run_in_folder
-from service.admin.output import WIDTH, print_json
+from service.admin.folder import Folder, json_option, run_in_folder
+from service.cli.environment import Environment, VerdictCommand
+from service.cli.output_format import put_document, put_lines
 from service.cli.spinner import CLEAR
 from service.cli.terminal import is_plain, is_terminal
 from service.client.errors import DONE, RefusalError
@@ -46,21 +47,38 @@ class _Asked(Struct, frozen=True):
     request: WalkforwardRequest
 
 
-def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Run over the data folder, whose service then shows the records; or over recordings, which stores nothing."""
-    parameters = Parameters(scheme=arguments.scheme)
-    if arguments.recordings is not None:
-        found = _walk(_recorded(Path(arguments.recordings), parameters), environment)
-        kept = f"read from {arguments.recordings}; nothing was stored"
+@click.command("walkforward", cls=VerdictCommand, example="verdict admin walkforward")
+@click.option(
+    "--recordings",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder of recorded candles and funding; stores nothing.",
+)
+@click.option(
+    "--scheme",
+    type=click.Choice(["anchored", "rolling"]),
+    default="anchored",
+    help="Train on all days before a fold, or on the last 365 (anchored).",
+)
+@json_option
+@click.pass_obj
+def walkforward(
+    environment: Environment, recordings: Path | None, scheme: Literal["anchored", "rolling"], *, json: bool
+) -> int:
+    """Walk the stored market forward now. The service then shows the records of the run."""
+    parameters = Parameters(scheme=scheme)
+    if recordings is not None:
+        found = _walk(_recorded(recordings, parameters), environment.variables)
+        kept = f"read from {recordings}; nothing was stored"
     else:
-        asked = run_in_folder(environment, lambda folder: _ask(folder, parameters))
-        found = _walk(asked.request, environment)
-        number = run_in_folder(environment, lambda folder: _keep(folder, asked, found))
+        asked = run_in_folder(environment.variables, lambda folder: _ask(folder, parameters))
+        found = _walk(asked.request, environment.variables)
+        number = run_in_folder(environment.variables, lambda folder: _keep(folder, asked, found))
         kept = f"stored as run {number}; the service shows its records from now on"
-    if arguments.json:
-        print_json(_document(found))
+    if json:
+        put_document(_document(found))
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _lines(found, kept))
+        put_lines(_lines(found, kept))
     return DONE
 
 
@@ -204,7 +222,7 @@ def _gate(found: WalkforwardRun, summary: WalkforwardSummary) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, 80, break_long_words=False, break_on_hyphens=False)
 
 
 def _percent(value: float | None) -> str:

@@ -1,85 +1,108 @@
-"""`verdict wallets`: watch wallets, name them, list them, let them go."""
+"""`verdict admin wallets`: watch wallets, name them, list them, let them go."""
 
-import sys
-from argparse import Namespace
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
+from typing import Any
 
+import click
 import msgspec
 
-from service.admin.folder import Folder, run_in_folder
-from service.admin.output import print_json, print_table
-from service.client.errors import DONE, MISUSED, RefusalError
+from service.admin.folder import Folder, json_option, print_table, run_in_folder
+from service.cli.environment import Environment, VerdictGroup
+from service.cli.output_format import put_document, put_lines
+from service.client.errors import DONE
 from service.ethereum.addresses import checksum_address, read_address
 from service.wallets.watchlist import LONGEST_WORD, Watched, WatchedWallets, is_word, read_listed
 
+_EXAMPLE = "0x28C6c06298d514Db089934071355E5743bf21d60"
 
-def add(arguments: Namespace, environment: Mapping[str, str]) -> int:
+
+class AddressParameter(click.ParamType[str]):
+    """An Ethereum address, in lower case."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The address."""
+        try:
+            return read_address(value).lower()
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class LabelParameter(click.ParamType[str]):
+    """A short printable text."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text."""
+        if not is_word(value):
+            self.fail(f"takes 1 to {LONGEST_WORD} printable characters.", param, ctx)
+        return str(value)
+
+
+@click.group("wallets", cls=VerdictGroup)
+def wallets() -> None:
+    """Choose the wallets that the service watches. What moved there: `verdict wallets`."""
+
+
+@wallets.command("add", example=f"verdict admin wallets add {_EXAMPLE} --label Binance --kind exchange")
+@click.argument("address", type=AddressParameter(), help="0x and 40 hexadecimal digits.")
+@click.option("--label", type=LabelParameter(), metavar="TEXT", help="What it is called.")
+@click.option("--kind", type=LabelParameter(), metavar="TEXT", help="What it is, in a word: exchange, fund.")
+@click.pass_obj
+def add(environment: Environment, address: str, label: str | None, kind: str | None) -> int:
     """Watch a wallet from now on, and what moved in the day before."""
-    words = {
-        name: _word(text, f"--{name}") for name in ("label", "kind") if (text := getattr(arguments, name)) is not None
-    }
-    wallet = Watched(_address(arguments.address), **words)
+    wallet = Watched(address, **{name: text for name, text in (("label", label), ("kind", kind)) if text})
     _change(environment, lambda watchlist: watchlist.add(wallet))
-    return _say(f"{checksum_address(wallet.address)} is watched; a running service begins within a minute.")
+    return _say(f"{checksum_address(address)} is watched; a running service begins within a minute.")
 
 
-def remove(arguments: Namespace, environment: Mapping[str, str]) -> int:
+@wallets.command("remove", example=f"verdict admin wallets remove {_EXAMPLE}")
+@click.argument("address", type=AddressParameter(), help="As `admin wallets list` shows it.")
+@click.pass_obj
+def remove(environment: Environment, address: str) -> int:
     """Watch a wallet no longer, also where the file names it."""
-    address = _address(arguments.address)
     _change(environment, lambda watchlist: watchlist.remove(address))
     return _say(f"{checksum_address(address)} is no longer watched.")
 
 
-def label(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Call a wallet something else."""
-    address, word = _address(arguments.address), _word(arguments.label, "LABEL")
-    _change(environment, lambda watchlist: watchlist.label(address, word))
-    return _say(f"{checksum_address(address)} is called {word} from now on.")
+@wallets.command("label", example=f"verdict admin wallets label {_EXAMPLE} 'Binance 14'")
+@click.argument("address", type=AddressParameter(), help="As `admin wallets list` shows it.")
+@click.argument("label", type=LabelParameter(), help="What it is called.")
+@click.pass_obj
+def relabel(environment: Environment, address: str, label: str) -> int:
+    """Call a watched wallet something else."""
+    _change(environment, lambda watchlist: watchlist.label(address, label))
+    return _say(f"{checksum_address(address)} is called {label} from now on.")
 
 
-def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """List who is watched, by address."""
-
-    async def read(folder: Folder) -> list[Watched]:
-        return await _watchlist(folder).wallets()
-
-    watched = run_in_folder(environment, read)
-    wallets = sorted(
+@wallets.command("list", example="verdict admin wallets list")
+@json_option
+@click.pass_obj
+def show(environment: Environment, *, json: bool) -> int:
+    """List the watched wallets, by address."""
+    watched = run_in_folder(environment.variables, lambda folder: _watchlist(folder).wallets())
+    found = sorted(
         (msgspec.structs.replace(wallet, address=checksum_address(wallet.address)) for wallet in watched),
         key=lambda wallet: wallet.address.lower(),
     )
-    if arguments.json:
-        print_json({"wallets": msgspec.to_builtins(wallets)})
+    if json:
+        put_document({"wallets": msgspec.to_builtins(found)})
         return DONE
-    rows = [[wallet.address, wallet.kind, wallet.label] for wallet in wallets]
-    print_table(["ADDRESS", "KIND", "LABEL"], rows, nothing="No wallet is watched.", whole={"ADDRESS"})
+    rows = [[wallet.address, wallet.kind, wallet.label] for wallet in found]
+    print_table(environment, ["ADDRESS", "KIND", "LABEL"], rows, "w", nothing="No wallet is watched.")
     return DONE
 
 
-def _change(environment: Mapping[str, str], change: Callable[[WatchedWallets], Awaitable[None]]) -> None:
-    async def work(folder: Folder) -> None:
-        await change(_watchlist(folder))
-
-    run_in_folder(environment, work)
+def _change(environment: Environment, change: Callable[[WatchedWallets], Awaitable[None]]) -> None:
+    run_in_folder(environment.variables, lambda folder: change(_watchlist(folder)))
 
 
 def _watchlist(folder: Folder) -> WatchedWallets:
     return WatchedWallets(folder.database, read_listed(folder.settings), folder.clock)
 
 
-def _address(text: str) -> str:
-    try:
-        return read_address(text).lower()
-    except ValueError as error:
-        raise RefusalError(f"ADDRESS: {error}", MISUSED) from error
-
-
-def _word(text: str, name: str) -> str:
-    if not is_word(text):
-        raise RefusalError(f"{name} takes 1 to {LONGEST_WORD} printable characters", MISUSED)
-    return text
-
-
 def _say(line: str) -> int:
-    sys.stdout.write(line + "\n")
+    put_lines([line])
     return DONE

@@ -1,15 +1,20 @@
-"""`verdict whoami` and `verdict keys … --mine`: the caller's identity, plan and own API keys."""
+"""`verdict whoami` and `verdict keys`: the caller's identity, plan and own API keys."""
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import click
+
 from service.cli import output_format
 from service.cli.command import Arguments
+from service.cli.environment import Environment, VerdictGroup, json_option, url_option
 from service.cli.formatting import day, elapsed_s, moment, span
 from service.cli.layout import facts, table
-from service.cli.output_format import format_of, put_json, put_lines, stdout_screen
-from service.cli.terminal import Cell, Display, Part, safe, tell
+from service.cli.output_format import put_json, put_lines, stdout_screen
+from service.cli.parameters import Duration, Utf8Text
+from service.cli.terminal import Cell, Display, Part, is_terminal, safe, tell
 from service.client.answer import RawAnswer, read_quota, reading
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError
@@ -17,22 +22,6 @@ from service.client.profile import credentials
 from service.client.profile.connection import open_client
 from service.client.profile.credentials import StoredCredential
 from service.clock import LATEST_MS, SECOND_MS, SystemClock, iso
-
-_UNITS_S: Final = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_DURATION: Final = re.compile(r"([0-9]{1,6})([mhdw])\Z")
-
-
-def seconds_in(text: str) -> int:
-    """Read `90m`, `12h`, `30d` or `52w`.
-
-    Raises:
-        ValueError: If it is no such duration.
-    """
-    found = _DURATION.match(text)
-    if not found:
-        raise ValueError(f"a duration is a number and a unit, such as 90m, 12h, 30d or 52w, not {text!r}")
-    return int(found[1]) * _UNITS_S[found[2]]
-
 
 TIER_PATH: Final = "/api/cli/billing/tier"
 
@@ -110,57 +99,105 @@ def _end(at: str | None, now: str) -> str:
 KEYS_PATH: Final = "/api/keys"
 
 _KEY: Final = re.compile(r"([a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]*\Z", re.ASCII)
-_OPERATORS: Final = ("tier", "wallet", "user")
 _HEADERS: Final = ("PREFIX", "STATE", "LAST USED", "NAME")
 
 
-def create_key(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Make a key and print it, this once."""
-    _refuse_operators_options(arguments)
-    body = {"name": arguments.name}
-    if arguments.expires is not None:
-        body["expiresAt"] = _end_of(arguments.expires)
-    return _tell(arguments, _signed_in(arguments, environment), KEYS_PATH, body, "")
+class Prefix(click.ParamType[str]):
+    """The beginning of a key. The rest of a key that is pasted whole is a secret, and is dropped."""
+
+    name = "prefix"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The prefix."""
+        found = _KEY.match(value)
+        if not found:
+            self.fail("a key begins like verdict_sk_AbCd1234; `verdict keys list` shows yours.", param, ctx)
+        return found[1]
 
 
-def rotate_key(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Replace a key and print the new one, this once."""
-    grace_s = _seconds("--grace", arguments.grace)
-    prefix = _prefix(arguments.prefix)
-    body = {"prefix": prefix, "grace_seconds": grace_s}
-    old = f" {prefix} works for {arguments.grace} more." if grace_s else " The old one has ended."
-    return _tell(arguments, _signed_in(arguments, environment), f"{KEYS_PATH}/rotate", body, old)
+_PREFIX: Final = click.argument("prefix", type=Prefix(), help="The key's display prefix, as `keys list` shows it.")
 
 
-def list_keys(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """List keys, newest first."""
-    _refuse_operators_options(arguments)
-    answer = _signed_in(arguments, environment).ask("GET", KEYS_PATH)
+@click.group("keys", cls=VerdictGroup)
+def keys() -> None:
+    """Create, list, rotate and revoke your own API keys at a service.
+
+    The keys of a data folder are those of `verdict admin keys`.
+    """
+
+
+@keys.command("create", example="verdict keys create --name laptop")
+@click.option("--name", type=Utf8Text(), required=True, help="What the key is for.")
+@click.option("--expires", type=Duration(), metavar="30d", help="When it ends: 90m, 12h, 30d, 52w (never).")
+@json_option
+@url_option
+@click.pass_obj
+def create_key(environment: Environment, name: str, expires: int | None, url: str | None, *, as_json: bool) -> int:
+    """Create an API key, shown this once."""
+    body = {"name": name}
+    if expires is not None:
+        body["expiresAt"] = iso(min(SystemClock().now_ms() + expires, LATEST_MS))
+    client = _signed_in(environment, url)
+    return _show_key(client, client.ask("POST", KEYS_PATH, body=body), "", as_json=as_json)
+
+
+@keys.command("list", example="verdict keys list")
+@json_option
+@url_option
+@click.pass_obj
+def list_keys(environment: Environment, url: str | None, *, as_json: bool) -> int:
+    """List your API keys, newest first."""
+    answer = _signed_in(environment, url).ask("GET", KEYS_PATH)
     with reading():
         rows = [[key["prefix"], _state(key), day(key["last_used_at"]), key["name"]] for key in answer.document["keys"]]
-    if format_of(arguments) == "json":
+    if environment.prints_json(as_json):
         put_json(answer)
-    elif rows:
-        put_lines(table(stdout_screen(environment), _HEADERS, rows))
     else:
-        put_lines(["You have no keys there yet."])
+        put_lines(table(environment.screen, _HEADERS, rows) if rows else ["You have no keys there yet."])
     return DONE
 
 
-def revoke_key(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """End a key at once."""
-    prefix = _prefix(arguments.prefix)
-    _signed_in(arguments, environment).ask("DELETE", KEYS_PATH, {"prefix": prefix})
-    put_lines([f"{prefix} is revoked."])
+@keys.command("revoke", example="verdict keys revoke verdict_sk_AbCd1234")
+@_PREFIX
+@json_option
+@url_option
+@click.pass_obj
+def revoke_key(environment: Environment, prefix: str, url: str | None, *, as_json: bool) -> int:
+    """Revoke an API key of yours at once."""
+    answer = _signed_in(environment, url).ask("DELETE", KEYS_PATH, {"prefix": prefix})
+    if as_json:
+        put_json(answer)
+    else:
+        put_lines([f"{prefix} is revoked."])
     return DONE
 
 
-def _tell(arguments: Arguments, client: ApiConnection, path: str, body: Mapping[str, object], more: str) -> int:
-    answer = client.ask("POST", path, body=body)
-    made = answer.document
-    if arguments.json:
+@keys.command("rotate", example="verdict keys rotate verdict_sk_AbCd1234 --grace 12h")
+@_PREFIX
+@click.option(
+    "--grace",
+    type=Duration(zero=True),
+    default="0m",
+    metavar="12h",
+    help="How long the old one still works: 90m, 12h, 7d (0m).",
+)
+@json_option
+@url_option
+@click.pass_obj
+def rotate_key(environment: Environment, prefix: str, grace: int, url: str | None, *, as_json: bool) -> int:
+    """Replace an API key of yours. The new one is shown this once."""
+    grace_s = grace // SECOND_MS
+    body = {"prefix": prefix, "grace_seconds": grace_s}
+    old = f" {prefix} works for {span(grace_s)} more." if grace_s else " The old one has ended."
+    client = _signed_in(environment, url)
+    return _show_key(client, client.ask("POST", f"{KEYS_PATH}/rotate", body=body), old, as_json=as_json)
+
+
+def _show_key(client: ApiConnection, answer: RawAnswer, more: str, *, as_json: bool) -> int:
+    if as_json:
         put_json(answer)
         return DONE
+    made = answer.document
     with reading():
         key, end = safe(made["key"]), f"until {safe(made['expiresAt'])}" if made["expiresAt"] else "no expiry"
     put_lines([key])
@@ -168,39 +205,17 @@ def _tell(arguments: Arguments, client: ApiConnection, path: str, body: Mapping[
     return DONE
 
 
-def _signed_in(arguments: Arguments, environment: Mapping[str, str]) -> ApiConnection:
-    token = environment.get("VERDICT_TOKEN", "")
+def _signed_in(environment: Environment, url: str | None) -> ApiConnection:
+    token = environment.variables.get("VERDICT_TOKEN", "")
     if token and "." not in token:  # a session is a JWT, in three parts; the service would only say to sign in
         raise RefusalError(
             "VERDICT_TOKEN is an API key, and keys are kept with a session; unset it, and `verdict login`",
             UNKNOWN_CALLER,
         )
-    return open_client(arguments, environment)
-
-
-def _refuse_operators_options(arguments: Arguments) -> None:
-    for name in _OPERATORS:
-        if getattr(arguments, name, None) is not None:
-            raise RefusalError(f"--{name} is for the operator of a service; with --mine all is yours")
-
-
-def _prefix(typed: str) -> str:
-    # Who has lost a key may paste the whole of it; the rest is a secret, and goes nowhere.
-    found = _KEY.match(typed)
-    if not found:
-        raise RefusalError("PREFIX is the beginning of a key, such as verdict_sk_AbCd1234; see `keys list --mine`")
-    return found[1]
-
-
-def _end_of(text: str) -> str:
-    return iso(min(SystemClock().now_ms() + _seconds("--expires", text) * SECOND_MS, LATEST_MS))
-
-
-def _seconds(option: str, text: str) -> int:
-    try:
-        return seconds_in(text)
-    except ValueError as error:
-        raise RefusalError(f"{option}: {error}") from None
+    client = open_client(Arguments(url=url), environment.variables)
+    if client.token is None and is_terminal(sys.stderr):
+        tell(f"You are not signed in at {client.url}. For the keys of a data folder, use `verdict admin keys`.")
+    return client
 
 
 def _state(key: Mapping[str, Any]) -> str:

@@ -52,17 +52,11 @@ _ACCOUNT_COMMANDS = (
         (_ACCOUNT_JSON, *CONNECTING),
         example="verdict whoami",
     ),
-    Command(
-        "keys rotate",
-        "replace an API key of yours; the new one is shown this once",
-        "service.cli.account_commands:rotate_key",
-        (
-            Argument("prefix", "the key's display prefix, as `keys list --mine` shows it", metavar="PREFIX"),
-            Argument("--grace", "how long the old one still works: 90m, 12h, 7d (0m)", default="0m", metavar="12h"),
-            Argument("--json", "print the answer as JSON", kind="flag", exclusive="format"),
-            *CONNECTING,
-        ),
-        example="verdict keys rotate verdict_sk_AbCd1234 --grace 12h",
+    LazyCommand("keys", "create, list, revoke and rotate your own API keys", "service.cli.account_commands:keys"),
+    LazyCommand(
+        "doctor",
+        "check the way from here to the service; exit code 1 on a finding",
+        "service.cli.doctor_command:doctor",
     ),
     Command(
         "config list",
@@ -305,9 +299,23 @@ OVERVIEW: Final = Command(
     default=True,
 )
 
+_OPERATOR_COMMANDS = (
+    LazyCommand("serve", "start the service", "service.admin.serve:serve"),
+    LazyCommand(
+        "admin", "keys, grants, payments, backup and all else of a data folder", "service.admin.commands:admin"
+    ),
+    LazyCommand(
+        "verify",
+        "recompute a saved verdict, without a service; exit code 1 where it differs",
+        "service.admin.verify:verify",
+    ),
+)
+
+
 SECTIONS = (
     ("ask and follow", STREAMED_COMMANDS),
     ("read the market", (OVERVIEW, *OFFER_COMMANDS)),
     ("you", (*_LOGIN_COMMANDS, *_ACCOUNT_COMMANDS, *_ALERT_COMMANDS, *_WALLET_COMMANDS)),
     ("other programs", (*_MCP_COMMANDS, _API, *_SHELL_COMMANDS)),
+    ("run a service", _OPERATOR_COMMANDS),
 )

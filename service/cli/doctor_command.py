@@ -1,4 +1,4 @@
-"""`verdict doctor --client`: checks configuration, connection and token without changing anything."""
+"""`verdict doctor`: checks configuration, connection and token without changing anything."""
 
 import stat
 import textwrap
@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import click
+
 from service import __version__
 from service.cli.command import Arguments
+from service.cli.environment import Environment, VerdictCommand, json_option, url_option
 from service.cli.formatting import moment, span
-from service.cli.output_format import format_of, put_document, put_lines, stdout_screen
+from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import Display, Style, safe
 from service.client.address import Address, read_address
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError, reading
@@ -62,6 +65,9 @@ def _wrap(line: str, on: Display) -> list[str]:
 MOST_APART_MS: Final = 30 * SECOND_MS
 """What the service forgives a session; a payment's window forgives little more."""
 
+_NO_SERVICE: Final = (
+    "see that it runs, and that this is its address; on its own machine `verdict admin doctor` checks its data folder"
+)
 _FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _MANIFEST: Final = "/api/cli/manifest"
 _TIER: Final = "/api/cli/billing/tier"
@@ -76,16 +82,24 @@ class _ManifestTimes(NamedTuple):
     after_ms: int
 
 
-def check(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Look everything over."""
-    checks = list(_checks(arguments, environment, SystemClock()))
-    sound = not any(found.finding for found in checks)
-    if format_of(arguments) == "json":
-        put_document({"ok": sound, "checks": [found._asdict() for found in checks]})
+@click.command(
+    "doctor",
+    cls=VerdictCommand,
+    example="verdict doctor",
+    epilog="A data folder and its upstreams: `verdict admin doctor`.",
+)
+@json_option
+@url_option
+@click.pass_obj
+def doctor(environment: Environment, url: str | None, *, as_json: bool) -> int:
+    """Check the way from here to the service; exit code 1 on a finding."""
+    checks = list(_checks(Arguments(url=url), environment.variables, SystemClock()))
+    is_sound = not any(found.finding for found in checks)
+    if environment.prints_json(as_json):
+        put_document({"ok": is_sound, "checks": [found._asdict() for found in checks]})
     else:
-        on = stdout_screen(environment)
-        put_lines(line for found in checks for line in check_lines(found, on))
-    return DONE if sound else FAILED
+        put_lines(line for found in checks for line in check_lines(found, environment.screen))
+    return DONE if is_sound else FAILED
 
 
 def _checks(arguments: Arguments, environment: Mapping[str, str], clock: Clock) -> Iterator[CheckResult]:
@@ -102,7 +116,7 @@ def _checks(arguments: Arguments, environment: Mapping[str, str], clock: Clock) 
     try:
         times = _ask(client, clock)
     except (UnreachableError, UnreadableAnswerError, RefusedError) as error:
-        yield CheckResult("service", "gives no manifest", str(error), "see that it runs, and that this is its address")
+        yield CheckResult("service", "gives no manifest", str(error), _NO_SERVICE)
         return
     yield CheckResult("service", _versions(times.version))
     yield _encryption(client, clock)

@@ -4,7 +4,7 @@ import errno
 import json
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Final, TypeGuard
@@ -117,8 +117,7 @@ def _is_for_programs(command: click.Command | Command | None, typed: Sequence[st
         has_format = any(parameter.name == "as_json" for parameter in command.params)
         return has_format and (not _FORMATS.isdisjoint(typed) or not sys.stdout.isatty())
     arguments = command.arguments if command else ()
-    # Options that call the service instead of the local data folder (`--mine`, `--client`) also report in JSON.
-    has_format = any(a.exclusive == _FORMAT or (a.run and a.name in typed) for a in arguments)
+    has_format = any(a.exclusive == _FORMAT for a in arguments)
     return has_format and (not _FORMATS.isdisjoint(typed) or not sys.stdout.isatty())
 
 
@@ -144,3 +143,44 @@ def _advice(error: RefusedError) -> Iterator[str]:
         yield "`verdict login` signs in again."
     if error.code == "AUTH_REQUIRED" and error.asked is not None and error.asked.caller == _NOBODY:
         yield "A key that you have is kept by `verdict login --token`, or set as VERDICT_TOKEN."
+
+
+RENAMED: Final[Mapping[str, str]] = {
+    "backup": "admin backup",
+    "doctor --client": "doctor",
+    "doctor --health": "admin doctor --health",
+    "doctor --repair": "admin doctor --repair",
+    "doctor --upstreams": "admin doctor --upstreams",
+    "grants": "admin grants",
+    "init": "admin init",
+    "keys --mine": "keys",
+    "keys --tier": "admin keys",
+    "keys --user": "admin keys",
+    "keys --wallet": "admin keys",
+    "migrate-store": "admin migrate",
+    "payments verify": "admin receipts verify",
+    "payments": "admin payments",
+    "record": "admin record",
+    "usage": "admin usage",
+    "walkforward run": "admin walkforward",
+    "wallets add": "admin wallets add",
+    "wallets label": "admin wallets label",
+    "wallets list": "admin wallets list",
+    "wallets remove": "admin wallets remove",
+}
+"""Old spellings, by the first word and an option or the second word."""
+
+
+def new_name(typed: Sequence[str]) -> tuple[str, str] | None:
+    """Old and new name of the command that a refused command line means; None if it has no old name.
+
+    Args:
+        typed: The command line without the program.
+    """
+    words = [word.partition("=")[0] for word in typed]
+    for old, new in RENAMED.items():
+        first, _, second = old.partition(" ")
+        is_option = second.startswith("--")
+        if words[:1] == [first] and (second in words if is_option else not second or words[1:2] == [second]):
+            return old, new
+    return None

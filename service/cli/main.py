@@ -10,7 +10,7 @@ import click
 
 from service.cli.environment import Environment
 from service.cli.parser import RootGroup
-from service.client.errors import FAILED, INTERRUPTED, UsageError
+from service.client.errors import FAILED, INTERRUPTED, RefusalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader closed the pipe (`verdict keys list | head`).
+        # The reader closed the pipe (`verdict coins | head`).
         _discard(sys.stdout)
         return FAILED
     except Exception as error:  # noqa: BLE001 - reported with its traceback and an exit code of its own
@@ -69,6 +69,11 @@ def _run(typed: Sequence[str], state: Environment) -> int:
         if isinstance(error, click.NoSuchOption) and context.parent is None:
             message = f"No such option {error.option_name!r}. Options come after the command."
             raise UsageError(message, "verdict") from None
+        from service.cli.error_report import new_name  # noqa: PLC0415 - for a mistake only
+
+        renamed = new_name(typed)
+        if renamed:
+            raise RefusalError(f"`verdict {renamed[0]}` is now `verdict {renamed[1]}`.") from None
         raise UsageError(error.format_message(), context.command_path) from None
 
 

@@ -44,7 +44,7 @@ class UsageError(RefusalError):
 
     Args:
         message: What is wrong: a sentence.
-        command: The command that was recognized: `verdict keys create`.
+        command: The command that was recognized: `verdict admin keys create`.
     """
 
     def __init__(self, message: str, command: str) -> None:

@@ -99,7 +99,7 @@ _SECURITY_SCHEMES: Final = {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "verdict_sk_…",
-        "description": "An API key, made by `verdict keys create` or POST /api/keys",
+        "description": "An API key, made by `verdict admin keys create` or POST /api/keys",
     },
     "session": {
         "type": "http",

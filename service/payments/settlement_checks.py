@@ -131,7 +131,8 @@ class FacilitatorStop:
             return {"ready": True}
         return {
             "ready": False,
-            "reason": "The facilitator reported a settlement that is not on the chain. Run `verdict payments resume`.",
+            "reason": "The facilitator reported a settlement that is not on the chain. "
+            "Run `verdict admin payments resume`.",
             "facilitator": self.current.facilitator,
             "payment": self.current.receipt_id,
         }

@@ -72,7 +72,7 @@ def state_of(failing: str | None, folder: Path) -> dict[str, object]:
     elif failing == LOST:
         why = (
             f"The database file in {folder} was removed or replaced. Put it back, and the service continues. Otherwise "
-            "stop the service, restore the newest copy made with `verdict backup`, and start again."
+            "stop the service, restore the newest copy made with `verdict admin backup`, and start again."
         )
     else:
         why = f"The store of {folder} cannot be written ({failing}). The service continues once it can."

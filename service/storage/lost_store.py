@@ -22,33 +22,33 @@ _APPLIED: Final = "SELECT version FROM migrations"
 _LOST_FILE: Final = (
     "{path} is {state}, but {folder} was used before: it contains {marks}. A new store would have no users, keys, "
     "receipts or spent payments. Move all files whose names begin with {path} aside, and put the newest copy made with "
-    "`verdict backup` in its place. To start with an empty store, run `verdict init --new-store`."
+    "`verdict admin backup` in its place. To start with an empty store, run `verdict admin init --new-store`."
 )
 _LOST_SERVER: Final = (
     "The database at {place} is empty, but {folder} was used before: it contains {marks}. A new store would have no "
     "users, keys, receipts or spent payments. Name the database used before in VERDICT_STORE, or restore it with "
-    "pg_restore. To move a store there, run `verdict migrate-store`. To start with an empty store, run "
-    "`verdict init --new-store`."
+    "pg_restore. To move a store there, run `verdict admin migrate`. To start with an empty store, run "
+    "`verdict admin init --new-store`."
 )
 
 
 _NO_FILE: Final = "{path} is {state}. Move it aside and start again."
 _FOREIGN: Final = (
     "{path} is not a store of this service: it contains {tables}, and no record of a migration. Move all files whose "
-    "names begin with {path} aside, and put the newest copy made with `verdict backup` in its place. For a first "
+    "names begin with {path} aside, and put the newest copy made with `verdict admin backup` in its place. For a first "
     "start, leave the place empty."
 )
 _INCOMPLETE: Final = (
     "{path} lacks tables of the service ({tables}): another program has removed them. Move all files whose names begin "
-    "with {path} aside, and put the newest copy made with `verdict backup` in its place."
+    "with {path} aside, and put the newest copy made with `verdict admin backup` in its place."
 )
 _MOST_NAMED: Final = 3
 
 LOST_WHILE_RUNNING: Final = (
     "{path} was lost while the service runs: {change}. The service answers no metered call, because nothing that it "
     "writes would remain. Put the same file back, and the service continues. Otherwise stop the service, move all "
-    "files whose names begin with {path} aside, put the newest copy made with `verdict backup` in its place, and start "
-    "again."
+    "files whose names begin with {path} aside, put the newest copy made with `verdict admin backup` in its place, and "
+    "start again."
 )
 
 

@@ -128,13 +128,13 @@ def _check(connection: Connection, known: dict[int, Migration]) -> None:
         if version not in known:
             raise StorageError(
                 f"The database has migration {version:04d} ({name}), which this version of the service does not know: "
-                "it was written by a newer one. Run that version, or put a copy made with `verdict backup` before the "
-                "upgrade in its place."
+                "it was written by a newer one. Run that version, or put a copy made with `verdict admin backup` "
+                "before the upgrade in its place."
             )
         if known[version].sha256 != digest:
             raise StorageError(
                 f"Migration {version:04d} ({name}) is not the one this database was made with. Reinstall the service "
-                "as released, or put a copy made with `verdict backup` by this version in its place."
+                "as released, or put a copy made with `verdict admin backup` by this version in its place."
             )
 
 

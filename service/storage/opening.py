@@ -29,7 +29,8 @@ _PATIENCE_S: Final = 10.0
 
 _DAMAGED: Final = (
     "The database {path} is damaged ({error}), and starting on it could lose more. Stop the service, move this file "
-    "and those whose names begin with its name aside, and put the newest copy made with `verdict backup` in its place."
+    "and those whose names begin with its name aside, and put the newest copy made with `verdict admin backup` in its "
+    "place."
 )
 _SHUT: Final = (
     "The data folder {folder} cannot be written ({error}). Make it and the files in it writable, or name another "

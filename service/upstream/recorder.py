@@ -82,7 +82,7 @@ async def record(session: UpstreamSession, directory: Path, coins: Sequence[str]
         for asset, _ in rows:
             files.update(await _capture(session, asset.name, end_ms))
     metadata = Metadata(
-        made=f"recorded from {session.name} at {iso(first.date_ms)} by `verdict record`",
+        made=f"recorded from {session.name} at {iso(first.date_ms)} by `verdict admin record`",
         licence="subject to the venue's terms of use; check them before passing it on",
         seed=None,
         last_day=iso(end_ms - 1)[:10],

@@ -15,9 +15,9 @@ _OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
     "alerts.list": ("verdict alerts list",),
     "alerts.test": ("verdict alerts test 3",),
     "billing.tier": ("verdict whoami",),
-    "keys.create": ("verdict keys create --mine --name laptop",),
-    "keys.list": ("verdict keys list --mine",),
-    "keys.revoke": ("verdict keys revoke --mine verdict_sk_AbCd1234",),
+    "keys.create": ("verdict keys create --name laptop",),
+    "keys.list": ("verdict keys list",),
+    "keys.revoke": ("verdict keys revoke verdict_sk_AbCd1234",),
     "keys.rotate": ("verdict keys rotate verdict_sk_AbCd1234 --grace 12h",),
 }
 """Commands that do more than call one route, and so are not in the table of offers."""

@@ -30,7 +30,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def verdict(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Verdict:
-    """Type a command: `verdict("keys", "list")`; settings as keywords (`data_dir="/x"`)."""
+    """Type a command: `verdict("admin", "keys", "list")`; settings as keywords (`data_dir="/x"`)."""
 
     def typed(*arguments: str, **settings: str) -> Told:
         environment = {

@@ -2,7 +2,6 @@
 
 import json
 import re
-from argparse import Namespace
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.admin.verify import verify
-from service.client.errors import RefusalError
+from service.__main__ import run
 from service.verdict.decide import decide
 from service.wire.envelope import Answer, success
 from service.wire.verdict import VerdictInputs
@@ -42,10 +40,7 @@ def code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Code:
     def verified(content: bytes) -> int:
         path = tmp_path / "saved.json"
         path.write_bytes(content)
-        try:
-            found = verify(Namespace(file=str(path)), {})
-        except RefusalError as refusal:
-            found = refusal.code
+        found = run(["verify", str(path)], {})
         assert capsys.readouterr().out.replace("\n", "").isprintable()
         return found
 

@@ -47,7 +47,7 @@ EVENT = "INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state,
 
 @pytest.fixture(autouse=True)
 def _somebody(verdict: Verdict) -> None:
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
 
 
 @contextmanager
@@ -75,11 +75,11 @@ def finding(told: Told, check: str) -> dict[str, object]:
 
 
 def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> None:
-    told = verdict("doctor")
+    told = verdict("admin", "doctor")
     assert told.code == 0
     assert [line.split()[1].rstrip(":") for line in told.out.splitlines()] == ALL
     assert all(line.startswith("ok ") for line in told.out.splitlines())
-    as_json = verdict("doctor", "--json").json
+    as_json = verdict("admin", "doctor", "--json").json
     assert as_json["ok"]
     assert [check["check"] for check in as_json["checks"]] == ALL
     assert all(check["findings"] == [] and check["remedy"] is None for check in as_json["checks"])
@@ -89,9 +89,9 @@ def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> 
 def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
     today = day_of(SystemClock().now_ms())
     count(data_dir, day=today, events=3, counted=5)
-    found = finding(verdict("doctor", "--json"), "counters")
-    assert "verdict doctor --repair" in str(found["remedy"])
-    repaired = verdict("doctor", "--repair", "--json")
+    found = finding(verdict("admin", "doctor", "--json"), "counters")
+    assert "verdict admin doctor --repair" in str(found["remedy"])
+    repaired = verdict("admin", "doctor", "--repair", "--json")
     assert (repaired.code, repaired.json["ok"]) == (0, True)
     assert repaired.err == "repaired: the counters of 1 users, the days of 0\n"
 
@@ -99,20 +99,20 @@ def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdic
 def test_a_day_in_the_future_is_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
     ahead = day_of(SystemClock().now_ms()) + 400
     count(data_dir, day=ahead, events=2, counted=2)
-    found = finding(verdict("doctor", "--json"), "days")
+    found = finding(verdict("admin", "doctor", "--json"), "days")
     assert found["findings"] == [f"user 1 was last seen on {iso(ahead * DAY_MS)[:10]}"]
     assert "clock" in str(found["remedy"])
-    assert verdict("doctor", "--repair").code == 0
+    assert verdict("admin", "doctor", "--repair").code == 0
 
 
 def test_secrets_that_others_can_read_are_found(verdict: Verdict, data_dir: Path) -> None:
     (data_dir / "secrets.toml").chmod(0o640)
-    assert "chmod 600" in str(finding(verdict("doctor", "--json"), "secrets")["remedy"])
+    assert "chmod 600" in str(finding(verdict("admin", "doctor", "--json"), "secrets")["remedy"])
 
 
 def test_missing_secrets_are_found_and_not_made_anew(verdict: Verdict, data_dir: Path) -> None:
     (data_dir / "secrets.toml").unlink()
-    assert "restore secrets.toml" in str(finding(verdict("doctor", "--json"), "secrets")["remedy"])
+    assert "restore secrets.toml" in str(finding(verdict("admin", "doctor", "--json"), "secrets")["remedy"])
     assert not (data_dir / "secrets.toml").exists()
 
 
@@ -121,27 +121,27 @@ def test_keys_that_were_made_with_other_secrets_are_told_at_once_and_found(
 ) -> None:
     kept = (data_dir / "secrets.toml").read_bytes()
     (data_dir / "secrets.toml").unlink()
-    verdict("keys", "list")
+    verdict("admin", "keys", "list")
     assert "secrets.toml is not the one" in caplog.text
-    found = finding(verdict("doctor", "--json"), "keys")
+    found = finding(verdict("admin", "doctor", "--json"), "keys")
     assert found["said"] == "1 unknown"
     assert "kept with the backup" in str(found["remedy"])
     (data_dir / "secrets.toml").write_bytes(kept)
-    assert verdict("doctor").code == 0
+    assert verdict("admin", "doctor").code == 0
 
 
 def test_a_device_without_its_question_is_found(verdict: Verdict, data_dir: Path) -> None:
     with opened(data_dir) as connection:
         connection.execute("INSERT INTO devices VALUES (?, ?, 7)", (b"d" * 32, b"n" * 32))
-    found = finding(verdict("doctor", "--json"), "devices")
+    found = finding(verdict("admin", "doctor", "--json"), "devices")
     assert found["findings"] == ["a device is entered for event 7 of the usage, which is no question of a device"]
     assert found["said"] == "1 differ"
-    assert "verdict backup" in str(found["remedy"])
+    assert "verdict admin backup" in str(found["remedy"])
 
 
 def test_a_database_that_others_can_read_is_found(verdict: Verdict, data_dir: Path) -> None:
     (data_dir / "verdict.db").chmod(0o644)
-    assert "chmod 600" in str(finding(verdict("doctor", "--json"), "privacy")["remedy"])
+    assert "chmod 600" in str(finding(verdict("admin", "doctor", "--json"), "privacy")["remedy"])
 
 
 @pytest.mark.promise("operator.doctor")
@@ -149,8 +149,8 @@ def test_a_reference_to_nothing_is_found(verdict: Verdict, data_dir: Path) -> No
     with opened(data_dir) as connection:
         connection.execute("PRAGMA foreign_keys=OFF")
         connection.execute("UPDATE credentials SET user_id = 77")
-    found = finding(verdict("doctor", "--json"), "database")
-    assert "verdict backup" in str(found["remedy"])
+    found = finding(verdict("admin", "doctor", "--json"), "database")
+    assert "verdict admin backup" in str(found["remedy"])
 
 
 def test_a_damaged_database_is_a_finding_with_a_remedy_and_no_traceback(verdict: Verdict, data_dir: Path) -> None:
@@ -158,8 +158,8 @@ def test_a_damaged_database_is_a_finding_with_a_remedy_and_no_traceback(verdict:
         if beside.is_file():
             beside.unlink()
     (data_dir / "verdict.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8_192)
-    told = verdict("doctor", "--json")
-    assert "verdict backup" in str(finding(told, "database")["remedy"])
+    told = verdict("admin", "doctor", "--json")
+    assert "verdict admin backup" in str(finding(told, "database")["remedy"])
 
 
 def issue(data_dir: Path) -> LedgerHead:
@@ -174,43 +174,43 @@ def issue(data_dir: Path) -> LedgerHead:
 
 
 def test_a_ledger_that_is_whole_is_said_with_its_length_and_head(verdict: Verdict, data_dir: Path) -> None:
-    (before,) = [found for found in verdict("doctor", "--json").json["checks"] if found["check"] == "ledger"]
+    (before,) = [found for found in verdict("admin", "doctor", "--json").json["checks"] if found["check"] == "ledger"]
     assert before["said"] == "no verdict was issued yet"
     head = issue(data_dir)
-    told = verdict("doctor", "--json")
+    told = verdict("admin", "doctor", "--json")
     (found,) = [found for found in told.json["checks"] if found["check"] == "ledger"]
     assert (told.code, found["findings"]) == (0, [])
     assert found["said"] == f"2 verdicts, each chained to the one before; head {head.hash}"
-    assert max(map(len, verdict("doctor").out.splitlines())) <= 80
+    assert max(map(len, verdict("admin", "doctor").out.splitlines())) <= 80
 
 
 def test_a_ledger_that_was_changed_is_found(verdict: Verdict, data_dir: Path) -> None:
     issue(data_dir)
     with cheating(data_dir / "verdict.db") as connection:
         connection.execute("UPDATE verdict_ledger SET confidence = 'low' WHERE seq = 2")
-    found = finding(verdict("doctor", "--json"), "ledger")
+    found = finding(verdict("admin", "doctor", "--json"), "ledger")
     assert found["findings"] == ["Entry 2 was changed: its hash does not match."]
-    assert "verdict backup" in str(found["remedy"])
+    assert "verdict admin backup" in str(found["remedy"])
 
 
 def test_a_payment_that_is_not_in_the_usage_is_found(verdict: Verdict, data_dir: Path) -> None:
     with opened(data_dir) as connection:
         put(connection, 1)
-    found = finding(verdict("doctor", "--json"), "payments")
+    found = finding(verdict("admin", "doctor", "--json"), "payments")
     assert found["findings"] == [f"user 7: payment {receipt_id(1)} is settled and not in the usage"]
-    assert "verdict payments export" in str(found["remedy"])
+    assert "verdict admin payments export" in str(found["remedy"])
 
 
 def test_a_payment_that_nobody_knows_the_end_of_is_found_after_five_minutes(verdict: Verdict, data_dir: Path) -> None:
     now_ms = SystemClock().now_ms()
     with opened(data_dir) as connection:
         put(connection, 1, state="settling", claimed_ms=now_ms - 280_000)
-    assert verdict("doctor").code == 0
+    assert verdict("admin", "doctor").code == 0
     with opened(data_dir) as connection:
         put(connection, 3, state="settling", claimed_ms=now_ms - 301_000)
-    found = finding(verdict("doctor", "--json"), "payments")
+    found = finding(verdict("admin", "doctor", "--json"), "payments")
     assert found["findings"] == [f"{receipt_id(3)} is open since {iso(now_ms - 301_000)}"]
-    assert "verdict payments reconcile" in str(found["remedy"])
+    assert "verdict admin payments reconcile" in str(found["remedy"])
 
 
 def test_a_disk_that_is_nearly_full_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,12 +220,12 @@ def test_a_disk_that_is_nearly_full_is_found(verdict: Verdict, monkeypatch: pyte
         free: int
 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(1, 1, 1_000_000))
-    assert finding(verdict("doctor", "--json"), "disk")["findings"] == ["less than 200 MiB are left"]
+    assert finding(verdict("admin", "doctor", "--json"), "disk")["findings"] == ["less than 200 MiB are left"]
 
 
 def test_a_log_that_is_never_folded_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "LARGEST_WAL_BYTES", -1)
-    assert "fuser" in str(finding(verdict("doctor", "--json"), "log")["remedy"])
+    assert "fuser" in str(finding(verdict("admin", "doctor", "--json"), "log")["remedy"])
 
 
 def test_an_engine_that_can_corrupt_the_file_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +233,7 @@ def test_an_engine_that_can_corrupt_the_file_is_found(verdict: Verdict, monkeypa
         raise StorageError("SQLite 3.40.1 can corrupt a database in WAL mode")
 
     monkeypatch.setattr(doctor, "check_version", refuse)
-    assert finding(verdict("doctor", "--json"), "SQLite")["remedy"] == "install the package pysqlite3"
+    assert finding(verdict("admin", "doctor", "--json"), "SQLite")["remedy"] == "install the package pysqlite3"
 
 
 def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do(
@@ -242,7 +242,7 @@ def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do
     ahead = day_of(SystemClock().now_ms()) + 1
     with opened(data_dir) as connection:
         connection.executemany("INSERT INTO quota VALUES (?, 0, 0, ?, 0, 0)", [(user, ahead) for user in range(1, 6)])
-    told = verdict("doctor")
+    told = verdict("admin", "doctor")
     lines = told.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "FINDING  days: 5 users are in the future" in lines

@@ -13,7 +13,7 @@ from tests.fakes.serving import run_verdict
 @pytest.fixture
 def used(verdict: Verdict, data_dir: Path) -> Path:
     """A database file that has been used: there is a key in it."""
-    assert verdict("keys", "create", "--name", "first").code == 0
+    assert verdict("admin", "keys", "create", "--name", "first").code == 0
     return data_dir / "verdict.db"
 
 
@@ -27,18 +27,18 @@ def lose(database: Path) -> None:
 @pytest.mark.promise("start.lost-store")
 @pytest.mark.parametrize(
     "command",
-    ["keys list", "keys create --name x", "usage", "grants list", "payments list", "doctor"],
+    ["keys list", "keys create --name x", "usage", "grants list", "payments list", "doctor", "quarantine"],
 )
 @pytest.mark.parametrize("left", ["missing", "empty"])
 def test_a_lost_store_is_refused_with_the_remedy(verdict: Verdict, used: Path, command: str, left: str) -> None:
     lose(used)
     if left == "empty":
         used.touch()
-    told = verdict(*command.split())
+    told = verdict("admin", *command.split())
     assert told.code == 1
     assert f"{used} is {left}, but {used.parent} was used before: it contains secrets.toml" in told.err
-    assert "verdict backup" in told.err
-    assert "verdict init --new-store" in told.err
+    assert "verdict admin backup" in told.err
+    assert "verdict admin init --new-store" in told.err
 
 
 @pytest.mark.process
@@ -50,7 +50,7 @@ def test_a_start_on_an_empty_file_in_a_used_folder_is_refused(used: Path, argume
     told = run_verdict("serve", *arguments, data_dir=str(used.parent), port="0", source="fixtures")
     assert told.returncode == 1
     assert f"{used} is empty, but {used.parent} was used before" in told.stderr
-    assert "verdict init --new-store" in told.stderr
+    assert "verdict admin init --new-store" in told.stderr
     assert used.stat().st_size == 0
 
 
@@ -60,33 +60,33 @@ def test_a_new_store_is_made_knowingly_and_what_is_left_of_the_old_one_is_kept(v
     lose(used)
     used.touch()
     (used.parent / "verdict.db-runs").mkdir(exist_ok=True)
-    told = verdict("init", "--new-store")
+    told = verdict("admin", "init", "--new-store")
     assert told.code == 0, told.err
     (aside,) = used.parent.glob("lost-store-*")
     assert str(aside) in told.out
     assert {found.name for found in aside.iterdir()} == {"verdict.db", "verdict.db-runs"}
     assert (used.parent / FILE_NAME).read_bytes() == secrets
-    assert verdict("keys", "list", "--json").json == {"keys": []}
+    assert verdict("admin", "keys", "list", "--json").json == {"keys": []}
 
 
 def test_a_new_store_is_made_in_an_empty_folder_too(verdict: Verdict, data_dir: Path) -> None:
-    told = verdict("init", "--new-store")
+    told = verdict("admin", "init", "--new-store")
     assert told.code == 0
     assert "lost-store" not in told.out
-    assert verdict("usage").code == 0
+    assert verdict("admin", "usage").code == 0
     assert (data_dir / "verdict.db").stat().st_size
 
 
 def test_a_store_that_has_content_is_never_given_up(verdict: Verdict, used: Path) -> None:
     before = used.read_bytes()
-    told = verdict("init", "--new-store")
+    told = verdict("admin", "init", "--new-store")
     assert told.code == 1
     assert "is not empty" in told.err
     assert used.read_bytes() == before
 
 
 def test_init_needs_the_confirmation(verdict: Verdict, data_dir: Path) -> None:
-    assert "--new-store" in verdict("init").err
+    assert "--new-store" in verdict("admin", "init").err
     assert not data_dir.exists()
 
 
@@ -100,7 +100,7 @@ def test_a_folder_whose_files_cannot_be_moved_is_refused(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "rename", refuse)
-    told = verdict("init", "--new-store")
+    told = verdict("admin", "init", "--new-store")
     assert told.code == 1
     assert "cannot be moved (Permission denied)" in told.err
 
@@ -109,7 +109,7 @@ def test_a_folder_whose_files_cannot_be_moved_is_refused(
 def test_a_server_is_made_anew_for_a_folder_that_was_used(verdict: Verdict, data_dir: Path) -> None:
     (data_dir / "verdict.db-runs").mkdir(parents=True)
     with postgres_dsn(fresh=True) as address:
-        assert "is empty, but" in verdict("keys", "list", store=address).err
-        assert verdict("init", "--new-store", store=address).code == 0
-        assert verdict("keys", "list", store=address).code == 0
+        assert "is empty, but" in verdict("admin", "keys", "list", store=address).err
+        assert verdict("admin", "init", "--new-store", store=address).code == 0
+        assert verdict("admin", "keys", "list", store=address).code == 0
     assert [aside.name for folder in data_dir.glob("lost-store-*") for aside in folder.iterdir()] == ["verdict.db-runs"]

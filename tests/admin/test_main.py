@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service import __main__
-from service.admin import usage
+from service.admin import accounts
 from tests.admin.conftest import Verdict
 from tests.fakes.serving import PATIENCE_S, environment, run_verdict
 
@@ -15,8 +15,8 @@ def test_an_interrupt_ends_a_command_without_a_traceback(verdict: Verdict, monke
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(usage, "show", interrupted)
-    assert verdict("usage") == (130, "", "")
+    monkeypatch.setattr(accounts, "run_in_folder", interrupted)
+    assert verdict("admin", "usage") == (130, "", "")
 
 
 @pytest.mark.process
@@ -39,11 +39,11 @@ def test_numpy_changes_no_environment_variable_in_a_process_that_runs_a_command(
 
 @pytest.mark.process
 def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None:
-    assert run_verdict("keys", "create", "--name", "a", data_dir=str(tmp_path)).returncode == 0
+    assert run_verdict("admin", "keys", "create", "--name", "a", data_dir=str(tmp_path)).returncode == 0
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "service", "keys", "list"],
+        [sys.executable, "-m", "service", "admin", "keys", "list"],
         env=environment({"data_dir": str(tmp_path)}),
         stdout=writing,
         stderr=subprocess.PIPE,
@@ -57,10 +57,10 @@ def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None
 
 @pytest.mark.process
 def test_a_name_that_the_terminal_cannot_show_is_shown_by_its_code(tmp_path: Path) -> None:
-    made = run_verdict("keys", "create", "--name", "Zoë 🚀", data_dir=str(tmp_path))
+    made = run_verdict("admin", "keys", "create", "--name", "Zoë 🚀", data_dir=str(tmp_path))
     assert made.returncode == 0
     listed = subprocess.run(
-        [sys.executable, "-m", "service", "keys", "list"],
+        [sys.executable, "-m", "service", "admin", "keys", "list"],
         env=environment({"data_dir": str(tmp_path)}) | {"PYTHONIOENCODING": "ascii"},
         capture_output=True,
         text=True,

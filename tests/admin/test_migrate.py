@@ -1,4 +1,4 @@
-"""`verdict migrate-store`: from one store to another and back, all of it or nothing."""
+"""`verdict admin migrate`: from one store to another and back, all of it or nothing."""
 
 import asyncio
 from collections.abc import Iterator
@@ -84,10 +84,10 @@ def is_empty(server: str) -> bool:
 def test_everything_is_taken_to_a_server_and_back_and_is_what_it_was(
     verdict: Verdict, used: Path, server: str, tmp_path: Path
 ) -> None:
-    there = verdict("migrate-store", str(used), server)
+    there = verdict("admin", "migrate", str(used), server)
     assert (there.code, "read back alike" in there.err) == (0, True)
     assert held(server) == held(used)
-    back = verdict("migrate-store", server, str(tmp_path / "back"))
+    back = verdict("admin", "migrate", server, str(tmp_path / "back"))
     assert back.code == 0
     assert held(tmp_path / "back") == held(used)
     assert [path.name for path in (tmp_path / "back").iterdir()] == [DATABASE]
@@ -99,18 +99,18 @@ def test_everything_is_taken_to_a_server_and_back_and_is_what_it_was(
 def test_a_store_that_holds_something_is_not_written_to(
     verdict: Verdict, used: Path, server: str, tmp_path: Path
 ) -> None:
-    assert verdict("migrate-store", str(used), server).code == 0
-    again = verdict("migrate-store", str(used), server)
+    assert verdict("admin", "migrate", str(used), server).code == 0
+    again = verdict("admin", "migrate", str(used), server)
     assert again.code == 1
     assert "TO is not empty" in again.err
     assert held(server) == held(used)
-    assert "exists already" in verdict("migrate-store", server, str(used)).err
+    assert "exists already" in verdict("admin", "migrate", server, str(used)).err
 
 
 def test_one_store_or_one_that_is_not_there_is_refused(verdict: Verdict, used: Path, tmp_path: Path) -> None:
-    same = verdict("migrate-store", str(used), str(used))
+    same = verdict("admin", "migrate", str(used), str(used))
     assert (same.code, "the same store" in same.err) == (1, True)
-    none = verdict("migrate-store", str(tmp_path / "none"), str(tmp_path / "other"))
+    none = verdict("admin", "migrate", str(tmp_path / "none"), str(tmp_path / "other"))
     assert (none.code, "there is no database" in none.err) == (1, True)
     assert not (tmp_path / "other").exists()
 
@@ -127,7 +127,7 @@ def test_an_argument_that_names_no_store_is_named_itself_and_leaves_nothing_behi
         (str(used), str(tmp_path / "postgres//verdict"), "there is no folder that could hold TO"),
         (str(tmp_path / "none"), str(tmp_path / "new"), "there is no database in FROM"),
     ):
-        told = verdict("migrate-store", source, target)
+        told = verdict("admin", "migrate", source, target)
         assert (told.code, said in told.err, "VERDICT_" in told.err) == (1, True, False), told.err
     assert not (tmp_path / "new").exists()
     assert not (tmp_path / "postgres").exists()
@@ -138,7 +138,7 @@ def test_while_a_service_runs_nothing_is_copied(verdict: Verdict, used: Path, se
 
     async def run_beside() -> None:
         async with open_database(used / DATABASE, SystemClock()) as database, database.claim(LEADER):
-            told.append(await asyncio.to_thread(verdict, "migrate-store", str(used), server))
+            told.append(await asyncio.to_thread(verdict, "admin", "migrate", str(used), server))
 
     asyncio.run(run_beside())
     assert told[0].code == 1
@@ -157,7 +157,7 @@ def test_who_writes_to_the_old_store_meanwhile_ends_it(
         return copied
 
     monkeypatch.setattr(transfer, "copy_all", copy_slowly)
-    ended = verdict("migrate-store", str(used), server)
+    ended = verdict("admin", "migrate", str(used), server)
     assert ended.code == 1
     assert "Somebody wrote to FROM meanwhile" in ended.err
     assert is_empty(server)
@@ -180,7 +180,7 @@ def test_the_lead_of_a_server_is_held_however_long_copying_takes(
 
     monkeypatch.setitem(claim._SILENT, "idle_session_timeout", "1500")
     monkeypatch.setattr(transfer, "copy_all", copy_slowly)
-    assert verdict("migrate-store", str(used), server).code == 0
+    assert verdict("admin", "migrate", str(used), server).code == 0
     assert led == [False], "nobody else has it"
 
 
@@ -200,7 +200,7 @@ def test_what_cannot_be_read_back_as_it_was_written_is_taken_back(
 
     monkeypatch.setattr(transfer, "insert_rows", lose)
     target = server if to_server else str(tmp_path / "new")
-    lost = verdict("migrate-store", str(used), target)
+    lost = verdict("admin", "migrate", str(used), target)
     assert lost.code == 1
     assert "documents could not be read back as it was written" in lost.err
     assert is_empty(server)
@@ -223,11 +223,11 @@ def test_a_file_gets_its_name_only_when_all_of_it_is_in_it_and_nobody_has_begun_
 
     monkeypatch.setattr(migrate, "transfer", look_beside)
     with beside:  # the log cannot be folded into the file, as on a disk that is full by then
-        unfolded = verdict("migrate-store", str(used), str(new))
+        unfolded = verdict("admin", "migrate", str(used), str(new))
     assert (unfolded.code, "make room there" in unfolded.err) == (1, True)
     assert list(new.iterdir()) == []
     monkeypatch.setattr(migrate, "transfer", begin_beside)
-    begun = verdict("migrate-store", str(used), str(new))
+    begun = verdict("admin", "migrate", str(used), str(new))
     assert (begun.code, "exists already" in begun.err) == (1, True)
     assert [path.read_bytes() for path in new.iterdir()] == [b"another"]
 
@@ -238,6 +238,6 @@ def test_a_sign_that_a_server_cannot_hold_keeps_nobody_from_moving(verdict: Verd
             await database.write(lambda connection: connection.execute(SAID, ("no\0pe",)).rowcount)
 
     asyncio.run(spoil())
-    assert verdict("migrate-store", str(used), server).code == 0
+    assert verdict("admin", "migrate", str(used), server).code == 0
     with open_snapshot(server) as connection:
         assert connection.execute("SELECT failed_body FROM documents WHERE name = 'd001'").fetchone() == ("no\ufffdpe",)

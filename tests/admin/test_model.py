@@ -22,12 +22,12 @@ def running() -> Iterator[Model]:
 @pytest.fixture
 def looked(verdict: Verdict, running: Model) -> Any:
     """What the doctor says of the model, with settings of its own."""
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
 
     def asked(answer: Answer, **settings: str) -> tuple[Told, dict[str, Any]]:
         running.answer = answer
         named = {"llm_url": running.url, "llm_model": "small", "llm_key": KEY, "llm_seconds": "1", **settings}
-        told = verdict("doctor", "--json", **named)
+        told = verdict("admin", "doctor", "--json", **named)
         (found,) = [check for check in told.json["checks"] if check["check"] == "model"]
         assert KEY not in told.out + told.err
         return told, found
@@ -73,6 +73,6 @@ def test_nobody_there_is_found_and_its_address_not_told(looked: Any) -> None:
 
 
 def test_no_model_is_nothing_to_find(verdict: Verdict) -> None:
-    verdict("keys", "create", "--name", "first")
-    (found,) = [check for check in verdict("doctor", "--json").json["checks"] if check["check"] == "model"]
+    verdict("admin", "keys", "create", "--name", "first")
+    (found,) = [check for check in verdict("admin", "doctor", "--json").json["checks"] if check["check"] == "model"]
     assert (found["said"], found["findings"]) == ("no model is configured; the rules write every answer", [])

@@ -62,13 +62,13 @@ def nodes() -> Iterator[Nodes]:
 
 @pytest.fixture(autouse=True)
 def _somebody(verdict: Verdict) -> None:
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
 
 
 @pytest.fixture
 def look(verdict: Verdict) -> Any:
     def asked(*urls: str, **settings: str) -> tuple[Told, dict[str, Any]]:
-        told = verdict("doctor", "--json", **({"wallets_rpc": ",".join(urls)} if urls else {}), **settings)
+        told = verdict("admin", "doctor", "--json", **({"wallets_rpc": ",".join(urls)} if urls else {}), **settings)
         (found,) = [check for check in told.json["checks"] if check["check"] == "wallets"]
         return told, found
 
@@ -86,7 +86,7 @@ def test_the_recorded_chain_needs_no_node(look: Any) -> None:
 
 
 def test_nodes_that_follow_their_chain_and_tell_logs_are_sound(look: Any, verdict: Verdict, nodes: Nodes) -> None:
-    verdict("wallets", "add", WALLET)
+    verdict("admin", "wallets", "add", WALLET)
     told, found = look(nodes.good, nodes.good)
     assert (told.code, found["findings"]) == (0, [])
     assert found["said"] == "1 are watched, and every node can follow them"
@@ -95,7 +95,7 @@ def test_nodes_that_follow_their_chain_and_tell_logs_are_sound(look: Any, verdic
 def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address(
     look: Any, verdict: Verdict, nodes: Nodes
 ) -> None:
-    verdict("wallets", "add", WALLET)
+    verdict("admin", "wallets", "add", WALLET)
     told, found = look(nodes.good, nodes.late, nodes.mute, nodes.strange, "http://127.0.0.1:1/v2/a-key-to-be-hidden")
     assert told.code == 1
     late, mute, gone, chains = found["findings"]

@@ -22,7 +22,7 @@ from tests.payments.receipts import RECEIPT, put, receipt_id
 @pytest.fixture(autouse=True)
 def _some(verdict: Verdict, data_dir: Path) -> None:
     """Four payments of two users, one of them open and one failed."""
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
     with closing(connect(data_dir / "verdict.db")) as connection:
         put(connection, 1)
         put(connection, 2, user_id=123_456, offer_id="walkforward", price=50_000, value=50_000, state="settled")
@@ -32,7 +32,7 @@ def _some(verdict: Verdict, data_dir: Path) -> None:
 
 @pytest.mark.promise("operator.payments")
 def test_payments_are_listed_newest_first_with_what_they_brought_in(verdict: Verdict) -> None:
-    told = verdict("payments", "list")
+    told = verdict("admin", "payments", "list")
     assert told.code == 0
     assert told.out == (
         "ID                          STATE      USER    USDC   CLAIMED           ROUTE\n"
@@ -48,18 +48,20 @@ def test_payments_are_listed_newest_first_with_what_they_brought_in(verdict: Ver
 
 def test_a_list_can_be_of_one_user_and_of_one_state(verdict: Verdict) -> None:
     def ids(*options: str) -> list[str]:
-        return [row["id"] for row in verdict("payments", "list", "--json", *options).json["payments"]]
+        return [row["id"] for row in verdict("admin", "payments", "list", "--json", *options).json["payments"]]
 
     assert ids("--user", "123456") == [receipt_id(2)]
     assert ids("--state", "failed") == [receipt_id(4)]
     assert ids("--user", "7", "--state", "settling") == [receipt_id(3)]
     assert ids("--user", "8") == []
-    assert verdict("payments", "list", "--user", "8").out == "There are no such payments.\n"
-    assert verdict("payments", "list", "--user", "123456").out.endswith("\n1 payment, 1 of them settled: 0.05 USDC.\n")
+    assert verdict("admin", "payments", "list", "--user", "8").out == "There are no such payments.\n"
+    assert verdict("admin", "payments", "list", "--user", "123456").out.endswith(
+        "\n1 payment, 1 of them settled: 0.05 USDC.\n"
+    )
 
 
 def test_a_payment_as_json_has_these_fields(verdict: Verdict) -> None:
-    (payment,) = verdict("payments", "list", "--state", "settling", "--json").json["payments"]
+    (payment,) = verdict("admin", "payments", "list", "--state", "settling", "--json").json["payments"]
     assert payment == {
         "id": receipt_id(3),
         "state": "settling",
@@ -84,13 +86,13 @@ def test_a_payment_as_json_has_these_fields(verdict: Verdict) -> None:
 
 @pytest.mark.promise("operator.payments")
 def test_a_settled_payment_is_shown_as_its_receipt(verdict: Verdict, data_dir: Path) -> None:
-    told = verdict("payments", "show", receipt_id(1))
+    told = verdict("admin", "payments", "show", receipt_id(1))
     assert told.code == 0
     lines = told.out.splitlines()
     assert lines[0] == "state         delivered"
     assert lines[1:20] == [f"{name:14}{value}" for name, value in msgspec.to_builtins(RECEIPT).items()]
     assert max(map(len, lines)) <= 80
-    document = verdict("payments", "show", receipt_id(1), "--json").json
+    document = verdict("admin", "payments", "show", receipt_id(1), "--json").json
     assert document["payment"]["state"] == "delivered"
     assert document["receipt"]["receipt"] == msgspec.to_builtins(RECEIPT)
     assert document["receipt"]["signer"] == Account.from_key(open_secrets(data_dir).receipt_key).address
@@ -98,21 +100,21 @@ def test_a_settled_payment_is_shown_as_its_receipt(verdict: Verdict, data_dir: P
 
 
 def test_a_payment_without_receipt_is_shown_with_why(verdict: Verdict) -> None:
-    told = verdict("payments", "show", receipt_id(3))
+    told = verdict("admin", "payments", "show", receipt_id(3))
     assert told.out.startswith("state         settling (facilitator: no answer in 30 s)\nid            rcp_")
     assert "transaction   -\n" in told.out
-    assert verdict("payments", "show", receipt_id(3), "--json").json["receipt"] is None
+    assert verdict("admin", "payments", "show", receipt_id(3), "--json").json["receipt"] is None
 
 
 def test_a_payment_that_is_not_there_is_refused_in_one_line(verdict: Verdict) -> None:
-    told = verdict("payments", "show", "rcp_x")
-    assert told == (1, "", "verdict: there is no payment rcp_x; `verdict payments list` shows all\n")
+    told = verdict("admin", "payments", "show", "rcp_x")
+    assert told == (1, "", "verdict: there is no payment rcp_x; `verdict admin payments list` shows all\n")
 
 
 @pytest.mark.promise("operator.payments")
 def test_an_export_holds_every_receipt_oldest_first(verdict: Verdict) -> None:
     for option in ((), ("--csv",)):
-        rows = list(csv.DictReader(io.StringIO(verdict("payments", "export", *option).out)))
+        rows = list(csv.DictReader(io.StringIO(verdict("admin", "payments", "export", *option).out)))
         assert list(rows[0]) == list(Receipt.__struct_encode_fields__)
         assert [(row["id"], row["price_usdc"], row["user_id"]) for row in rows] == [
             (receipt_id(1), "0.005", "7"),
@@ -121,7 +123,7 @@ def test_an_export_holds_every_receipt_oldest_first(verdict: Verdict) -> None:
 
 
 def test_an_export_as_json_holds_signatures_that_any_wallets_code_can_check(verdict: Verdict) -> None:
-    receipts = verdict("payments", "export", "--json").json["receipts"]
+    receipts = verdict("admin", "payments", "export", "--json").json["receipts"]
     assert [signed["receipt"]["id"] for signed in receipts] == [receipt_id(1), receipt_id(2)]
     for signed in receipts:
         text = json.dumps(signed["receipt"], sort_keys=True, separators=(",", ":"))
@@ -136,21 +138,21 @@ def test_a_stopped_facilitator_is_found_by_the_doctor_and_resumed_by_a_command(
         connection.execute(
             "INSERT INTO payment_stops VALUES ('x402.example.org', ?, ?, '0xab')", (START_MS, receipt_id(1))
         )
-    checks = {check["check"]: check for check in verdict("doctor", "--json").json["checks"]}
+    checks = {check["check"]: check for check in verdict("admin", "doctor", "--json").json["checks"]}
     (finding,) = checks["facilitator"]["findings"]
     assert finding == (
         f"payments through x402.example.org are stopped since 2025-07-25T12:00:00.000Z: it reported {receipt_id(1)} "
         "as settled by 0xab, and the chain does not show that"
     )
-    assert "verdict payments resume" in checks["facilitator"]["remedy"]
-    told = verdict("payments", "resume")
+    assert "verdict admin payments resume" in checks["facilitator"]["remedy"]
+    told = verdict("admin", "payments", "resume")
     assert (told.code, told.out.splitlines()[1].split()) == (
         0,
         ["x402.example.org", "2025-07-25T12:00:00.000Z", receipt_id(1)],
     )
     assert max(map(len, told.out.splitlines())) <= 80
-    assert verdict("payments", "resume").out == "No facilitator is stopped.\n"
-    assert verdict("payments", "resume", "--json").json == {"resumed": []}
+    assert verdict("admin", "payments", "resume").out == "No facilitator is stopped.\n"
+    assert verdict("admin", "payments", "resume", "--json").json == {"resumed": []}
 
 
 @pytest.mark.promise("pay.reports-checked")
@@ -158,7 +160,7 @@ def test_reports_that_cannot_be_checked_are_found_by_the_doctor(verdict: Verdict
     with closing(connect(data_dir / "verdict.db")) as connection:
         ((row_id,),) = connection.execute("SELECT id FROM payments WHERE receipt_id = ?", (receipt_id(1),)).fetchall()
         connection.execute("INSERT INTO unchecked_settlements VALUES (?, 0)", (row_id,))
-    checks = {check["check"]: check for check in verdict("doctor", "--json").json["checks"]}
+    checks = {check["check"]: check for check in verdict("admin", "doctor", "--json").json["checks"]}
     assert checks["facilitator"]["findings"] == [
         "1 reported settlements could not be checked on the chain within a minute"
     ]

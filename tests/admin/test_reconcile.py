@@ -40,7 +40,7 @@ class Says:
 
 @pytest.fixture(autouse=True)
 def _somebody(verdict: Verdict) -> None:
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
 
 
 @pytest.fixture
@@ -71,20 +71,23 @@ def test_open_payments_are_asked_about_and_entered_with_receipt_and_usage(
 ) -> None:
     write(data_dir, 1, 2)
     write(data_dir, 3, state="failed")
-    told = verdict("payments", "reconcile")
+    told = verdict("admin", "payments", "reconcile")
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines()[0].split() == ["ID", "STATE", "TRANSACTION", "OR", "REASON"]
     assert [line.split()[:2] for line in told.out.splitlines()[1:]] == [[receipt_id(n), "settled"] for n in (1, 2)]
     assert sorted(says.asked) == [receipt_id(1), receipt_id(2)]
-    assert verdict("payments", "show", receipt_id(1), "--json").json["receipt"]["receipt"]["transaction"] == TRANSACTION
+    assert (
+        verdict("admin", "payments", "show", receipt_id(1), "--json").json["receipt"]["receipt"]["transaction"]
+        == TRANSACTION
+    )
     assert findings(data_dir) == []
     assert max(map(len, told.out.splitlines())) <= 80
 
 
 def test_a_second_time_there_is_nothing_to_ask(verdict: Verdict, data_dir: Path, says: Says) -> None:
     write(data_dir, 1)
-    verdict("payments", "reconcile")
-    told = verdict("payments", "reconcile")
+    verdict("admin", "payments", "reconcile")
+    told = verdict("admin", "payments", "reconcile")
     assert told == (0, "Nothing is open: of every payment it is known how it ended.\n", "")
     assert says.asked == [receipt_id(1)]
 
@@ -94,11 +97,11 @@ def test_one_that_stays_open_is_exit_code_1_and_says_what_stands_in_its_way(
 ) -> None:
     says.outcome = Unknown("no answer in 30 s")
     write(data_dir, 1)
-    told = verdict("payments", "reconcile")
+    told = verdict("admin", "payments", "reconcile")
     assert told.code == 1
     assert told.out.splitlines()[1].split(maxsplit=2) == [receipt_id(1), "settling", "no answer in 30 s"]
     assert told.err.endswith("1 still open: the service goes on asking; nothing is charged twice\n")
-    assert verdict("payments", "reconcile", "--json").json["payments"] == [
+    assert verdict("admin", "payments", "reconcile", "--json").json["payments"] == [
         {"id": receipt_id(1), "state": "settling", "transaction": None, "reason": "no answer in 30 s"}
     ]
 
@@ -106,10 +109,10 @@ def test_one_that_stays_open_is_exit_code_1_and_says_what_stands_in_its_way(
 def test_a_single_payment_can_be_asked_about(verdict: Verdict, data_dir: Path, says: Says) -> None:
     says.outcome = SettlementRefused("invalid_exact_evm_payload_signature")
     write(data_dir, 1, 2)
-    told = verdict("payments", "reconcile", receipt_id(2))
+    told = verdict("admin", "payments", "reconcile", receipt_id(2))
     assert told.code == 0
     assert says.asked == [receipt_id(2)]
-    states = {row["id"]: row["state"] for row in verdict("payments", "list", "--json").json["payments"]}
+    states = {row["id"]: row["state"] for row in verdict("admin", "payments", "list", "--json").json["payments"]}
     assert states == {receipt_id(1): "settling", receipt_id(2): "failed"}
 
 
@@ -118,7 +121,7 @@ def test_nobody_is_asked_for_money_about_a_payment_that_is_not_open(
     verdict: Verdict, data_dir: Path, says: Says, state: str
 ) -> None:
     write(data_dir, 1, state=state)
-    assert verdict("payments", "reconcile", receipt_id(1)).code == 0
+    assert verdict("admin", "payments", "reconcile", receipt_id(1)).code == 0
     assert says.asked == []
 
 
@@ -131,11 +134,11 @@ def test_a_payment_whose_money_may_have_moved_since_is_looked_for(
 
     monkeypatch.setattr(Settlement, "resolve", find)
     write(data_dir, 1, state=state)
-    (told,) = verdict("payments", "reconcile", receipt_id(1), "--json").json["payments"]
+    (told,) = verdict("admin", "payments", "reconcile", receipt_id(1), "--json").json["payments"]
     assert (told["state"], told["transaction"]) == ("settled", TRANSACTION)
 
 
 def test_a_payment_that_is_not_there_is_refused_in_one_line(verdict: Verdict, says: Says) -> None:
-    told = verdict("payments", "reconcile", "rcp_x")
-    assert told == (1, "", "verdict: there is no payment rcp_x; `verdict payments list` shows all\n")
+    told = verdict("admin", "payments", "reconcile", "rcp_x")
+    assert told == (1, "", "verdict: there is no payment rcp_x; `verdict admin payments list` shows all\n")
     assert says.asked == []

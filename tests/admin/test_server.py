@@ -59,7 +59,7 @@ def said(told: Told, check: str) -> str:
 
 @pytest.mark.promise("operator.doctor")
 def test_a_server_is_looked_over_while_the_service_runs_on_it(verdict: Verdict, server: str, tmp_path: Path) -> None:
-    verdict("keys", "create", "--name", "first", store=server)
+    verdict("admin", "keys", "create", "--name", "first", store=server)
 
     async def look() -> Told:
         async with (
@@ -75,14 +75,14 @@ def test_a_server_is_looked_over_while_the_service_runs_on_it(verdict: Verdict, 
     assert said(told, "PostgreSQL").endswith("commits are durable")
     assert "pg_amcheck" in said(told, "database")
     assert said(told, "nodes") == "1 process is connected, from 127.0.0.1; the leader is connected from 127.0.0.1"
-    alone = verdict("doctor", "--json", store=server)
+    alone = verdict("admin", "doctor", "--json", store=server)
     assert said(alone, "nodes") == "no process of the service is connected; no process is the leader"
 
 
 def test_counters_on_a_server_are_compared_with_their_events_and_repaired(
     verdict: Verdict, server: str, tmp_path: Path
 ) -> None:
-    verdict("keys", "create", "--name", "first", store=server)
+    verdict("admin", "keys", "create", "--name", "first", store=server)
 
     def spoil(connection: Connection) -> None:
         connection.execute("UPDATE quota SET counted = 7")
@@ -94,15 +94,15 @@ def test_counters_on_a_server_are_compared_with_their_events_and_repaired(
             await database.write(spoil)
 
     asyncio.run(use())
-    assert list(found(verdict("doctor", "--json", store=server))) == ["counters"]
-    repaired = verdict("doctor", "--repair", "--json", store=server)
+    assert list(found(verdict("admin", "doctor", "--json", store=server))) == ["counters"]
+    repaired = verdict("admin", "doctor", "--repair", "--json", store=server)
     assert (repaired.code, found(repaired)) == (0, {})
     assert repaired.err == "repaired: the counters of 1 users, the days of 0\n"
-    assert "1" in verdict("usage", store=server).out
+    assert "1" in verdict("admin", "usage", store=server).out
 
 
 def test_a_server_that_does_not_answer_is_a_finding_that_shows_no_password(verdict: Verdict) -> None:
-    told = verdict("doctor", "--json", store="postgres://verdict:hidden@127.0.0.1:1/verdict")
+    told = verdict("admin", "doctor", "--json", store="postgres://verdict:hidden@127.0.0.1:1/verdict")
     assert told.code == 1
     assert "127.0.0.1:1/verdict does not answer" in found(told)["database"][0]
     assert "hidden" not in told.out + told.err
@@ -111,18 +111,18 @@ def test_a_server_that_does_not_answer_is_a_finding_that_shows_no_password(verdi
 def test_a_database_that_no_service_has_used_is_a_finding_and_stays_as_it_is(verdict: Verdict) -> None:
     with postgres_dsn(fresh=True) as address:
         for _ in range(2):
-            told = verdict("doctor", "--json", store=address)
+            told = verdict("admin", "doctor", "--json", store=address)
             assert found(told)["database"] == ["no service has used it yet"]
 
 
 def test_a_server_that_may_forget_or_only_follows_is_found(
     verdict: Verdict, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verdict("keys", "create", "--name", "first", store=server)
+    verdict("admin", "keys", "create", "--name", "first", store=server)
     keeps = {"synchronous_commit": "local", "fsync": "on"}
     told_by = ServerStatus("15.4", begun=True, standby=True, size=0, keeps=keeps, nodes=["a", "b", "a"], leader=None)
     monkeypatch.setattr(standing, "read_server_status", lambda *_: told_by)
-    told = verdict("doctor", "--json", store=server)
+    told = verdict("admin", "doctor", "--json", store=server)
     assert found(told) == {
         "PostgreSQL": [
             "synchronous_commit is local: acknowledged writes may be lost",
@@ -147,7 +147,7 @@ def test_every_command_of_the_operator_acts_on_the_server(verdict: Verdict, serv
     ):
         told = verdict(*words, store=server)
         assert told.code == 0, (words, told.err)
-    assert WALLET not in verdict("wallets", "list", store=server).out
+    assert WALLET not in verdict("admin", "wallets", "list", store=server).out
     for refused in (("payments", "show", "rcp_0"), ("walkforward", "run"), ("backup", "copy")):
         told = verdict(*refused, store=server)
         assert (told.code, told.err.count("\n")) == (1, 1)

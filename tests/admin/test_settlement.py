@@ -39,11 +39,11 @@ def node(chain: Node) -> Iterator[Node]:
 @pytest.fixture
 def settlement(verdict: Verdict, node: Node) -> Any:
     """What the doctor says of settlement, with settings of its own."""
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
 
     def asked(**settings: str) -> tuple[Told, dict[str, Any]]:
         chosen = {"settlement": "chain", "pay_to": OPERATOR, "rpc_url": node.url, "operator_key": KEY, **settings}
-        told = verdict("doctor", "--json", **{name: value for name, value in chosen.items() if value})
+        told = verdict("admin", "doctor", "--json", **{name: value for name, value in chosen.items() if value})
         (found,) = [check for check in told.json["checks"] if check["check"] == "settlement"]
         return told, found
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from service.access.audit import DayUsage
-from service.admin import usage
+from service.admin import accounts
 from service.clock import DAY_MS, SystemClock, day_of, iso
 from tests.admin.conftest import Verdict
 from tests.admin.test_doctor import EVENT, opened
@@ -18,18 +18,18 @@ INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) 
 def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever_and_what_they_paid_for(
     verdict: Verdict, data_dir: Path
 ) -> None:
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
     today = day_of(SystemClock().now_ms())
     asked = [(1, today, 1), (1, today, 1), (1, today, 2), (1, today - 29, 1), (1, today - 30, 1), (2, today - 3, 1)]
     with opened(data_dir) as connection:
         connection.executemany(EVENT, asked)
         connection.executemany(PAID_EVENT, [(1, today - 1), (2, today - 1), (2, today)])
-    assert [line.split() for line in verdict("usage").out.splitlines()] == [
+    assert [line.split() for line in verdict("admin", "usage").out.splitlines()] == [
         ["USER", "TODAY", "30", "DAYS", "ALL", "PAID", "LAST", "DAY"],
         ["1", "2", "3", "4", "1", iso(today * DAY_MS)[:10]],
         ["2", "0", "1", "1", "2", iso(today * DAY_MS)[:10]],
     ]
-    (second,) = verdict("usage", "--user", "2", "--json").json["users"]
+    (second,) = verdict("admin", "usage", "--user", "2", "--json").json["users"]
     assert second == {
         "userId": 2,
         "today": 0,
@@ -41,14 +41,14 @@ def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever_and_wha
 
 
 def test_what_devices_without_a_token_asked_stands_before_all_users(verdict: Verdict, data_dir: Path) -> None:
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
     today = day_of(SystemClock().now_ms())
     with opened(data_dir) as connection:
         connection.executemany(EVENT, [(1, today, 1), (0, today, 1), (0, today, 1), (0, today, 2)])
-    devices, user = [line.split() for line in verdict("usage").out.splitlines()[1:]]
+    devices, user = [line.split() for line in verdict("admin", "usage").out.splitlines()[1:]]
     assert devices == ["anonymous", "2", "2", "2", "0", iso(today * DAY_MS)[:10]]
     assert user[:2] == ["1", "1"]
-    users = verdict("usage", "--json").json["users"]
+    users = verdict("admin", "usage", "--json").json["users"]
     assert [(said["userId"], said["total"]) for said in users] == [(None, 2), (1, 1)]
 
 
@@ -60,13 +60,13 @@ def test_rows_are_gone_through_once_however_many_there_are(verdict: Verdict, mon
             Rows.passes += 1
             return super().__iter__()
 
-    verdict("keys", "create", "--name", "first")
+    verdict("admin", "keys", "create", "--name", "first")
     rows = Rows(DayUsage(user, day, 1) for user in range(1, 21) for day in range(5))
-    monkeypatch.setattr(usage, "usage_by_day", lambda _: rows)
-    assert len(verdict("usage", "--json").json["users"]) == 20
+    monkeypatch.setattr(accounts, "usage_by_day", lambda _: rows)
+    assert len(verdict("admin", "usage", "--json").json["users"]) == 20
     assert Rows.passes == 1
 
 
 def test_before_the_first_question_it_says_so(verdict: Verdict) -> None:
-    verdict("keys", "create", "--name", "first")
-    assert verdict("usage").out == "No question has been asked yet.\n"
+    verdict("admin", "keys", "create", "--name", "first")
+    assert verdict("admin", "usage").out == "No question has been asked yet.\n"

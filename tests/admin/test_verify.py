@@ -1,7 +1,6 @@
 import io
 import json
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.admin.verify import verify
-from service.client.errors import RefusalError
+from service.__main__ import run
 from service.verdict.decide import decide
 from service.wire.envelope import Answer, success
 from tests.admin.conftest import Told, Verdict
@@ -24,17 +22,13 @@ ANSWER: dict[str, Any] = msgspec.json.decode(success(Answer(decide(KNOWN), as_of
 
 @pytest.fixture
 def verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Verify:
-    """Save an answer and verify the file; what is refused is told as the command line tells it."""
+    """Save an answer and verify the file."""
 
     def typed(saved: object) -> Told:
         path = tmp_path / "answer.json"
         path.write_bytes(saved if isinstance(saved, bytes) else json.dumps(saved).encode())
         capsys.readouterr()
-        try:
-            code = verify(Namespace(file=str(path)), {})
-        except RefusalError as refusal:
-            return Told(refusal.code, *capsys.readouterr()[:1], str(refusal))
-        return Told(code, *capsys.readouterr())
+        return Told(run(["verify", str(path)], {}), *capsys.readouterr())
 
     return typed
 
@@ -172,19 +166,18 @@ def test_what_cannot_be_checked_is_refused_in_a_line_of_its_own_code(
     told = verified(saved)
     assert (told.code, told.out) == (4, "")
     assert says in told.err
-    assert told.err.isprintable()
+    assert told.err.removesuffix("\n").isprintable()
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for path, reason in ((tmp_path / "none.json", "No such file or directory"), (tmp_path, "Is a directory")):
-        with pytest.raises(RefusalError, match=f"cannot read .*: {reason}") as refused:
-            verify(Namespace(file=str(path)), {})
-        assert refused.value.code == 4
+        assert run(["verify", str(path)], {}) == 4
+        assert capsys.readouterr().err == f"verdict: cannot read {path}: {reason}\n"
 
 
 def test_a_dash_reads_what_is_piped_in(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(ANSWER).encode())))
-    assert verify(Namespace(file="-"), {}) == 0
+    assert run(["verify", "-"], {}) == 0
     assert capsys.readouterr().out.startswith("COIN")
 
 

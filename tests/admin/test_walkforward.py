@@ -1,4 +1,4 @@
-"""`verdict walkforward run`: over the data folder, over recordings, and what it prints."""
+"""`verdict admin walkforward`: over the data folder, over recordings, and what it prints."""
 
 import asyncio
 import gzip
@@ -7,21 +7,18 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import asdict
 
-from service.admin import walkforward
-from service.admin.output import WIDTH
-from service.client.errors import DONE, RefusalError
+from service.__main__ import run
+from service.client.errors import DONE
 from service.clock import SystemClock, day_of
 from service.storage.database import DATABASE, open_database
 from service.walkforward import engine
 from service.walkforward.parameters import Parameters, WalkforwardRequest
 from service.walkforward.records import WalkforwardRun
 from service.walkforward.store import RunStore
-from tests.cli.commanding import parsed
 from tests.walkforward.histories import hold_history, wander
 from tests.walkforward.runs import TODAY, made, position, summary
 
@@ -29,8 +26,7 @@ LIVE = "live"
 
 
 def typed(*arguments: str, environment: dict[str, str] | None = None) -> int:
-    parsed_line: Any = parsed("walkforward", "run", *arguments)
-    return walkforward.run(parsed_line, environment or {})
+    return run(["admin", "walkforward", *arguments], environment or {})
 
 
 def write_recordings(folder: Path, days: int = 3) -> None:
@@ -66,6 +62,12 @@ def brings(monkeypatch: pytest.MonkeyPatch, run: WalkforwardRun) -> list[Walkfor
     return asked
 
 
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str, environment: dict[str, str] | None = None) -> str:
+    """What a command that cannot be done says."""
+    assert typed(*arguments, environment=environment) == 1
+    return capsys.readouterr().err
+
+
 def test_what_a_run_brought_is_printed_in_eighty_columns_beside_doing_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,7 +75,7 @@ def test_what_a_run_brought_is_printed_in_eighty_columns_beside_doing_nothing(
     assert typed("--recordings", str(folder)) == DONE
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
-    assert max(len(line) for line in lines if str(folder) not in line) <= WIDTH
+    assert max(len(line) for line in lines if str(folder) not in line) <= 80
     assert printed.err == ""
     assert lines[0].startswith(f"Out of sample from {summary().firstDay} to {summary().lastDay}: 3 anchored folds")
     table = {line[:22].strip(): line[22:].replace(" %", "%").replace(" x", "x").split() for line in lines[3:15]}
@@ -136,18 +138,20 @@ def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
     assert day_of(asked[0].now_ms) == day_of(SystemClock().now_ms())
 
 
-def test_a_folder_that_holds_no_recordings_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RefusalError, match="No bars found in"):
-        typed("--recordings", str(tmp_path))
+def test_a_folder_that_holds_no_recordings_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "No bars found in" in refused(capsys, "--recordings", str(tmp_path))
 
 
-def test_bars_that_the_engine_refuses_are_refused_in_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bars_that_the_engine_refuses_are_refused_in_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def refuse(*_: object) -> WalkforwardRun:
         raise ValueError("a coin has two bars of one day")
 
     monkeypatch.setattr(engine, "run_walkforward", refuse)
-    with pytest.raises(RefusalError, match="the bars cannot be used: a coin has two bars of one day"):
-        typed("--recordings", str(folder))
+    assert "the bars cannot be used: a coin has two bars of one day" in refused(capsys, "--recordings", str(folder))
 
 
 class Terminal(io.StringIO):
@@ -229,13 +233,11 @@ def test_over_a_data_folder_the_published_days_of_all_coins_are_walked_and_the_r
 
 @pytest.mark.parametrize(("origin", "published"), [(None, True), (LIVE, False)])
 def test_a_data_folder_without_a_published_day_is_refused_with_what_to_do(
-    kept: Kept, origin: str | None, *, published: bool
+    kept: Kept, origin: str | None, capsys: pytest.CaptureFixture[str], *, published: bool
 ) -> None:
     kept.hold(origin, published=published)
-    with pytest.raises(RefusalError, match=r"no published day yet\. Let the service run"):
-        typed(environment=kept.environment)
+    assert "no published day yet. Let the service run" in refused(capsys, environment=kept.environment)
 
 
-def test_without_a_data_folder_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RefusalError, match="there is no database in"):
-        typed(environment={"VERDICT_DATA_DIR": str(tmp_path)})
+def test_without_a_data_folder_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no database in" in refused(capsys, environment={"VERDICT_DATA_DIR": str(tmp_path)})

@@ -198,12 +198,12 @@ def test_an_official_client_pays_without_a_key(keyless: Shop, name: str, path: s
 
 
 def test_payments_without_a_key_leave_the_ledgers_equal_and_make_no_user(keyless: Shop) -> None:
-    listed = json.loads(keyless.service.verdict("payments", "list", "--json").stdout)["payments"]
+    listed = json.loads(keyless.service.verdict("admin", "payments", "list", "--json").stdout)["payments"]
     assert {payment["state"] for payment in listed} <= {"settled", "delivered"}
     assert {payment["userId"] for payment in listed} <= {None}
-    used = json.loads(keyless.service.verdict("usage", "--json").stdout)["users"]
+    used = json.loads(keyless.service.verdict("admin", "usage", "--json").stdout)["users"]
     assert [(row["userId"], row["total"], row["paid"]) for row in used] == [(None, 0, len(listed))]
-    keyless.service.verdict("doctor")
+    keyless.service.verdict("admin", "doctor")
 
 
 def test_the_example_of_the_readme_pays(shop: Shop, tmp_path: Path) -> None:
@@ -222,9 +222,9 @@ def test_the_example_of_the_readme_pays(shop: Shop, tmp_path: Path) -> None:
 
 
 def test_what_was_paid_is_what_moved_and_what_the_operator_sees(shop: Shop) -> None:
-    listed = json.loads(shop.service.verdict("payments", "list", "--json").stdout)["payments"]
+    listed = json.loads(shop.service.verdict("admin", "payments", "list", "--json").stdout)["payments"]
     assert {payment["state"] for payment in listed} <= {"settled", "delivered"}
     assert len({payment["transaction"] for payment in listed}) == len(listed)
     for payment in listed:
         assert shop.chain.block_of(bytes.fromhex(payment["transaction"].removeprefix("0x"))) is not None
-    shop.service.verdict("doctor")
+    shop.service.verdict("admin", "doctor")

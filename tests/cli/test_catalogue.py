@@ -7,14 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.__main__ import SECTIONS
 from service.cli import generate
 from service.cli.api_command import request_parameters, view_of
 from service.cli.command import CATALOGUE, OFFERED, Command, load
 from service.cli.commands import OFFER_COMMANDS as COMMANDS
 from service.wire.offers import OFFERS
 from service.wire.schema import parameter_rows
-from tests.cli.commanding import parsed
+from tests.cli.commanding import described_commands, parsed
 from tests.cli.recorded import ANSWERS
 
 OF = {offer.id: offer for offer in OFFERS}
@@ -32,7 +31,7 @@ def test_every_offer_has_a_command_that_is_generated_or_written_by_hand() -> Non
     generated = {command.offer for command in COMMANDS}
     assert generated | generate.BY_HAND == OF.keys()
     assert not generated & generate.BY_HAND
-    written = {command.words for _, commands in SECTIONS for command in commands}
+    written = {command.words for command in described_commands()}
     assert {"ask", "watch", "login", "logout", "keys create", "keys list", "keys revoke", "keys rotate"} <= written
 
 

@@ -27,7 +27,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("verdict coin historical BTC --unit ", ["h", "d"]),
         ("verdict watch f", ["funding"]),
         ("verdict coin historical BTC --unit d --cou", ["--count"]),
-        ("verdict keys create --tier ", ["free", "access", "pro"]),
+        ("verdict admin keys create --tier ", ["free", "access", "pro"]),
         ("verdict completions z", ["zsh"]),
         ("verdict serve --worke", ["--workers"]),
     ],

@@ -197,6 +197,6 @@ def test_a_defect_is_told_without_what_opens_a_door(fails: Fails) -> None:
 
 
 def test_an_operators_command_tells_a_line_wherever_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = typed("keys", "list", "--json", environment={"VERDICT_PORT": "x"})
+    told = typed("admin", "keys", "list", "--json", environment={"VERDICT_PORT": "x"})
     assert (told.code, told.err) == (1, "verdict: VERDICT_PORT takes a whole number, not 'x'\n")
-    assert "service.admin.keys" in sys.modules
+    assert "service.admin.accounts" in sys.modules

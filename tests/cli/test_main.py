@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from service import __version__
-from service.__main__ import SECTIONS
 from service.cli import api_command
+from service.cli.commands import SECTIONS
 from tests.cli.commanding import Terminal, typed
 
 

@@ -8,7 +8,6 @@ import pytest
 from service.cli.command import Argument, Arguments, Command
 from service.cli.environment import Environment
 from service.cli.parser import RowCommand, arguments_of
-from service.client.errors import UsageError
 from tests.cli.commanding import parsed
 
 
@@ -94,11 +93,6 @@ def test_a_list_takes_any_number_of_values() -> None:
     assert read(row, ["a", "--", "--b"]).words == ["a", "--b"]
 
 
-def test_a_required_flag_is_required() -> None:
-    with pytest.raises(UsageError, match="Missing option '--new-store'"):
-        parsed("init")
-
-
 @pytest.mark.parametrize(
     ("words", "meant", "values"),
     [
@@ -106,10 +100,8 @@ def test_a_required_flag_is_required() -> None:
         ("regime", "regime active", {}),
         ("regime --symbol BTC", "regime active", {"symbol": "BTC"}),
         ("regime history BTC", "regime history", {"symbol": "BTC"}),
-        ("walkforward run", "walkforward run", {}),
         ("walkforward", "walkforward signals", {}),
         ("wallets", "wallets watchlist", {}),
-        ("wallets list", "wallets list", {}),
         ("billing", "billing tier", {}),
         ("billing receipt rcp_1", "billing receipt", {"id": "rcp_1"}),
         ("BTC", "coin overview", {"symbol": "BTC"}),

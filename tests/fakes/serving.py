@@ -147,7 +147,7 @@ class Serving:
 
     def make_key(self, *arguments: str) -> str:
         """Make a key while the service runs."""
-        made = self.verdict("keys", "create", "--name", "test", "--json", *arguments)
+        made = self.verdict("admin", "keys", "create", "--name", "test", "--json", *arguments)
         return str(json.loads(made.stdout)["key"])
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:

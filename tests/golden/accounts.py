@@ -253,16 +253,16 @@ async def _let_data_grow_old(script: _Script) -> None:
 
 async def _list_stored(script: _Script) -> None:
     for words in (
-        ("usage",),
-        ("usage", "--json"),
-        ("usage", "--user", "2", "--json"),
-        ("payments", "list"),
-        ("payments", "list", "--json"),
-        ("payments", "list", "--state", "failed", "--json"),
-        ("payments", "export", "--csv"),
-        ("payments", "export", "--json"),
-        ("payments", "reconcile"),
-        ("keys", "list", "--json"),
-        ("grants", "list", "--json"),
+        ("admin", "usage"),
+        ("admin", "usage", "--json"),
+        ("admin", "usage", "--user", "2", "--json"),
+        ("admin", "payments", "list"),
+        ("admin", "payments", "list", "--json"),
+        ("admin", "payments", "list", "--state", "failed", "--json"),
+        ("admin", "payments", "export", "--csv"),
+        ("admin", "payments", "export", "--json"),
+        ("admin", "payments", "reconcile"),
+        ("admin", "keys", "list", "--json"),
+        ("admin", "grants", "list", "--json"),
     ):
         await script.operate(*words)

@@ -161,7 +161,7 @@ class _Recording:
             ]
         targets = [f"/api/cli/signal-quality?asset={coin}&signal_type=verdict" for coin in _COINS]
         self._files["ledger"] += await self._ask_all(targets)
-        checks = json.loads((await self._running.operate("doctor", "--json")).out)["checks"]
+        checks = json.loads((await self._running.operate("admin", "doctor", "--json")).out)["checks"]
         lines = "\n".join(json.dumps(check) for check in checks if check["check"] in _CHECKS)
         self._files["ledger"].append(Answer(f"verdict doctor · {self._now}", lines))
 

@@ -129,7 +129,7 @@ async def tokens_of(running: Running) -> Mapping[str, str]:
     made = {name: await running.key(name, tier) for name, tier in (("pro", "pro"), ("spent", "free"), ("ended", "pro"))}
     for _ in range(10):
         await ask(running, Request("spent", "GET", "/api/cli/market/crossing"), made)
-    await running.operate("keys", "revoke", made["ended"][: len("verdict_sk_") + 8])
+    await running.operate("admin", "keys", "revoke", made["ended"][: len("verdict_sk_") + 8])
     mistyped = made["pro"][:-1] + ("a" if made["pro"][-1] != "a" else "b")
     return {**made, "mistyped": mistyped, "nonsense": "nonsense"}
 

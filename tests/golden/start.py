@@ -94,7 +94,7 @@ class Running(NamedTuple):
 
     async def key(self, name: str, tier: str = "free") -> str:
         """Make an API key as the operator does."""
-        made = await self.operate("keys", "create", "--name", name, "--tier", tier, "--json")
+        made = await self.operate("admin", "keys", "create", "--name", name, "--tier", tier, "--json")
         return str(json.loads(made.out)["key"])
 
 

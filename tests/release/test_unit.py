@@ -53,7 +53,7 @@ def test_what_is_asked_of_the_operators_script_reaches_systemd_word_by_word(tmp_
     stand_in = tmp_path / "systemd-run"
     stand_in.write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\nexit 3\n')
     stand_in.chmod(0o755)
-    asked = ["keys", "create", "--name", "a name of two"]
+    asked = ["admin", "keys", "create", "--name", "a name of two"]
     environ = {"PATH": f"{tmp_path}{os.pathsep}/bin"}
     told = subprocess.run([OPERATOR, *asked], env=environ, stdout=subprocess.PIPE, text=True, timeout=60, check=False)
     assert told.returncode == 3

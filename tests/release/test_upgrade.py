@@ -78,7 +78,7 @@ class Traffic:
 
 
 def counted(running: Serving) -> int:
-    return sum(row["total"] for row in json.loads(running.verdict("usage", "--json").stdout)["users"])
+    return sum(row["total"] for row in json.loads(running.verdict("admin", "usage", "--json").stdout)["users"])
 
 
 def stop_under(traffic: Traffic, running: Serving) -> int:
@@ -99,14 +99,14 @@ def test_an_upgrade_under_traffic_loses_no_call_and_the_copy_made_before_it_brin
         traffic = Traffic(running.port, key)
         wait_until(lambda: counted(running) > 0)
         least = counted(running)
-        running.verdict("backup", str(copy))
+        running.verdict("admin", "backup", str(copy))
         most = counted(running) + CONNECTIONS
         answered = stop_under(traffic, running)
     with serving(present, data) as running:
         kept = counted(running)
         assert answered <= kept <= answered + CONNECTIONS  # an answer may be on its way to each
         more = stop_under(Traffic(running.port, key), running)
-        doctor = type_in([*present, "doctor", "--json"], running.environ())
+        doctor = type_in([*present, "admin", "doctor", "--json"], running.environ())
         assert doctor.returncode == 0, doctor.stdout
         with serving(present, data) as again:
             assert kept + more <= counted(again) <= kept + more + CONNECTIONS

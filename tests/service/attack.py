@@ -147,13 +147,13 @@ class Target:
             return reply
 
     def counted(self) -> int:
-        usage = json.loads(self.service.verdict("usage", "--json").stdout)
+        usage = json.loads(self.service.verdict("admin", "usage", "--json").stdout)
         return sum(row["total"] for row in usage["users"])
 
     def check_unharmed(self) -> None:
         """Ready, sound, and silent about what must not be said."""
         assert self.ask(asking("/readyz")).status == 200
-        assert json.loads(self.service.verdict("doctor", "--json").stdout)["ok"]
+        assert json.loads(self.service.verdict("admin", "doctor", "--json").stdout)["ok"]
         secrets = (Path(self.service.settings["data_dir"]) / "secrets.toml").read_text()
         hidden = [*self.tokens, *(secret for secret in re.findall(r'"([0-9a-f]{64})"', secrets))]
         for line in list(self.service.lines):

@@ -189,9 +189,9 @@ def _parting(port: int, tokens: Mapping[str, str]) -> Said:
 def _left(service: Serving, folder: Path) -> Said:
     """What commands say of it, what it has kept, what it is listed as, and its log."""
     for command in COMMANDS:
-        done = run_verdict(*command, **service.settings)
+        done = run_verdict("admin", *command, **service.settings)
         yield " ".join(command), done.stdout + done.stderr
-    run_verdict("backup", str(folder / "copy.db"), **service.settings)
+    run_verdict("admin", "backup", str(folder / "copy.db"), **service.settings)
     for file in sorted([folder / "copy.db", *folder.rglob("verdict.db*")]):
         if file.is_file():
             yield file.name, file.read_bytes().decode("latin-1")

@@ -42,7 +42,7 @@ def key_on(service: Serving, *arguments: str) -> str:
     made: list[str] = []
 
     def make() -> bool:
-        done = run_verdict("keys", "create", "--name", "test", "--json", *arguments, **service.settings)
+        done = run_verdict("admin", "keys", "create", "--name", "test", "--json", *arguments, **service.settings)
         made.append(done.stdout)
         return done.returncode == 0
 
@@ -57,5 +57,5 @@ def leaders(running: list[Serving]) -> list[Serving]:
 
 def counted(service: Serving) -> int:
     """The questions of all users, as an operator sees them on any machine."""
-    usage = json.loads(service.verdict("usage", "--json").stdout)
+    usage = json.loads(service.verdict("admin", "usage", "--json").stdout)
     return sum(row["total"] for row in usage["users"])

@@ -21,8 +21,8 @@ BTC = ("coin", "risk", "BTC")
 CALLS = (
     *(BTC, (*BTC, "--dry-run"), (*BTC, "--yes"), ("ask", "price of BTC?"), ("ask", "price of BTC?", "--yes")),
     *(("manifest",), ("whoami",), ("billing", "tier"), ("billing", "receipts"), ("signal", "BTC")),
-    *(("watch", "prices"), ("keys", "list", "--mine"), ("keys", "revoke", "--mine", "verdict_sk_01234567")),
-    *(("doctor", "--client"), ("wallet",), ("wallet", "receipts"), ("config", "list"), ("logout",)),
+    *(("watch", "prices"), ("keys", "list"), ("keys", "revoke", "verdict_sk_01234567")),
+    *(("doctor",), ("wallet",), ("wallet", "receipts"), ("config", "list"), ("logout",)),
 )
 
 Verdict = Callable[..., tuple[str, str]]

@@ -49,7 +49,7 @@ def said_by(service: Serving, key: str) -> Said:
         for accept in ("application/json", "text/html"):
             yield path, fetch(service.port, "GET", path, Accept=accept, Authorization=f"Bearer {key}")
     for command in (("doctor",), ("doctor", "--json"), ("usage",)):
-        done = run_verdict(*command, **service.settings)
+        done = run_verdict("admin", *command, **service.settings)
         yield " ".join(command), done.stdout + done.stderr
 
 
@@ -82,8 +82,8 @@ def commands(address: str, folder: Path) -> Iterator[tuple[str, ...]]:
     """Commands that open a store."""
     yield from (("doctor",), ("doctor", "--json"), ("doctor", "--repair"), ("usage",), ("backup", str(folder / "copy")))
     yield from (("keys", "list", "--json"), ("keys", "create", "--name", "a"), ("payments", "reconcile"))
-    yield from (("migrate-store", address, str(folder / "to")), ("migrate-store", str(folder), address))
-    yield ("migrate-store", address, address)
+    yield from (("migrate", address, str(folder / "to")), ("migrate", str(folder), address))
+    yield ("migrate", address, address)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[str], S
     def ask(address: str) -> Said:
         settings = {"store": address, "data_dir": str(tmp_path), "source": "fixtures", "port": "0"}
         for command in commands(address, tmp_path):
-            assert run(command, environment(settings)) != 0, command
+            assert run(("admin", *command), environment(settings)) != 0, command
             yield " ".join(command[:2]), "".join(capfd.readouterr())
         # Not here: a service gives up what its process may do.
         done = run_verdict("serve", **settings)

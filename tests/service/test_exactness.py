@@ -24,7 +24,7 @@ def _many_connections() -> None:
 
 
 def counted(service: Serving) -> int:
-    usage = json.loads(service.verdict("usage", "--json").stdout)
+    usage = json.loads(service.verdict("admin", "usage", "--json").stdout)
     return sum(row["total"] for row in usage["users"])
 
 

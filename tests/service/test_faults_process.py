@@ -27,7 +27,7 @@ FEW = 64
 
 
 def counted(data_dir: Path) -> int:
-    usage = json.loads(run_verdict("usage", "--json", data_dir=str(data_dir)).stdout)
+    usage = json.loads(run_verdict("admin", "usage", "--json", data_dir=str(data_dir)).stdout)
     return sum(row["total"] for row in usage["users"])
 
 
@@ -49,7 +49,7 @@ def stop_under_load(data_dir: Path, workers: int, after: int) -> int:
 def test_told_to_stop_under_load_it_ends_and_has_counted_what_it_answered(tmp_path: Path, workers: int) -> None:
     answered = stop_under_load(tmp_path, workers, after=500)
     assert counted(tmp_path) == answered
-    assert json.loads(run_verdict("doctor", "--json", data_dir=str(tmp_path)).stdout)["ok"]
+    assert json.loads(run_verdict("admin", "doctor", "--json", data_dir=str(tmp_path)).stdout)["ok"]
 
 
 @pytest.mark.parametrize("source", ["fixtures", "live"])
@@ -106,7 +106,7 @@ def test_while_a_stranger_holds_the_write_lock_it_is_503_uncounted_and_then_over
             assert int(fields["retry-after"]) > 0
         wait_until(lambda: service.ask(RISK, key)[0] == 200)
         assert counted(tmp_path) == 2
-        assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
+        assert json.loads(service.verdict("admin", "doctor", "--json").stdout)["ok"]
 
 
 @pytest.mark.machine
@@ -143,7 +143,7 @@ def status_of(service: Serving, key: str) -> int:
 
 @pytest.mark.machine
 def test_it_starts_with_few_descriptors_and_serves_while_many_come(tmp_path: Path) -> None:
-    made = run_verdict("keys", "create", "--name", "a", "--tier", "pro", "--json", data_dir=str(tmp_path))
+    made = run_verdict("admin", "keys", "create", "--name", "a", "--tier", "pro", "--json", data_dir=str(tmp_path))
     key = json.loads(made.stdout)["key"]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (FEW, hard))
@@ -171,5 +171,5 @@ def test_a_caller_that_leaves_before_its_answer_harms_nobody(tmp_path: Path) -> 
                 leaving.sendall(said)
         assert service.ask(RISK, key)[0] == 200
         assert 1 <= counted(tmp_path) <= 301
-        assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
+        assert json.loads(service.verdict("admin", "doctor", "--json").stdout)["ok"]
         assert [record for record in service.records if record["level"] in {"warning", "error"}] == []

@@ -98,7 +98,7 @@ def sign_in(verdict: Verdict, keystore: str) -> Mapping[str, str]:
     assert PASSWORD not in "".join(map(str, verdict("login", "--keystore", keystore, **secret)))
     whoami = verdict("whoami", "--json").document["data"]
     assert (whoami["tier"], whoami["identity"]["walletAddress"]) == ("free", WALLET.address)
-    made = verdict("keys", "create", "--mine", "--name", "journey", "--json").document
+    made = verdict("keys", "create", "--name", "journey", "--json").document
     return {"VERDICT_TOKEN": made["key"]}
 
 
@@ -144,7 +144,7 @@ def prove(verdict: Verdict, key: Mapping[str, str], receipt: Any) -> None:
     assert verdict("billing", "receipt", receipt["id"], **key).document["receipt"] == receipt["receipt"]
     assert receipt["receipt"]["payer"] == WALLET.address
     signer = verdict("manifest").document["data"]["receiptSigner"]
-    assert verdict("payments", "verify", receipt["file"], "--signer", signer).code == 0
+    assert verdict("admin", "receipts", "verify", receipt["file"], "--signer", signer).code == 0
 
 
 def let_an_agent_pay(verdict: Verdict, key: Mapping[str, str], tmp_path: Path) -> None:
@@ -173,12 +173,12 @@ def let_an_agent_pay(verdict: Verdict, key: Mapping[str, str], tmp_path: Path) -
 def audit(verdict: Verdict, service: Serving) -> None:
     """See what was paid, as the operator."""
     folder = {"VERDICT_DATA_DIR": service.settings["data_dir"]}
-    assert verdict("payments", "list", "--json", **folder).document["payments"][0]["state"] == "delivered"
+    assert verdict("admin", "payments", "list", "--json", **folder).document["payments"][0]["state"] == "delivered"
 
 
 def leave(verdict: Verdict, key: Mapping[str, str]) -> None:
     """Revoke the key and sign out: neither opens anything any more."""
-    assert verdict("keys", "revoke", "--mine", key["VERDICT_TOKEN"][:19]).code == 0
+    assert verdict("keys", "revoke", key["VERDICT_TOKEN"][:19]).code == 0
     revoked = verdict(*BTC, **key)
     assert (revoked.code, revoked.error["code"]) == (2, "AUTH_INVALID")
     assert verdict("logout").code == 0

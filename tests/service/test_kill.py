@@ -47,18 +47,18 @@ class Toll(NamedTuple):
 
 def check_kills(data_dir: Path, kills: int, seed: int) -> Toll:
     moments = random.Random(seed)  # noqa: S311 -- a replayable schedule, not a secret
-    made = run_verdict("keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(data_dir))
+    made = run_verdict("admin", "keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(data_dir))
     key = json.loads(made.stdout)["key"]
     answered = unanswered = 0
     for kill in range(kills):
         answered += kill_under_load(data_dir, key, moments.randrange(1, LATEST_KILL), moments.uniform(0, 0.01))
         with serving(data_dir) as service:
-            usage = json.loads(service.verdict("usage", "--json").stdout)
+            usage = json.loads(service.verdict("admin", "usage", "--json").stdout)
             counted = sum(row["total"] for row in usage["users"])
         between = counted - answered - unanswered
         assert between in {0, 1}, f"seed {seed}, kill {kill}: counted {counted}, answered {answered}"
         unanswered += between
-    doctor = run_verdict("doctor", data_dir=str(data_dir))
+    doctor = run_verdict("admin", "doctor", data_dir=str(data_dir))
     assert doctor.returncode == 0, doctor.stdout
     return Toll(answered, unanswered)
 

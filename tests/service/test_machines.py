@@ -56,7 +56,7 @@ def test_a_key_that_is_revoked_on_one_machine_is_refused_on_all(three: list[Serv
     key = key_on(three[0])
     for service in three:
         wait_until(partial(answers, service, key, 200))
-    three[1].verdict("keys", "revoke", key[: len("verdict_sk_") + 8])
+    three[1].verdict("admin", "keys", "revoke", key[: len("verdict_sk_") + 8])
     for service in three:
         wait_until(partial(answers, service, key, 401))
 

@@ -67,7 +67,7 @@ def test_one_payment_that_comes_to_three_machines_at_once_is_taken_once(tmp_path
         assert {status for status, _, _ in replies} == {200}
         assert len({fields["payment-response"] for _, fields, _ in replies}) == 1
         assert len({str(body) for _, _, body in replies}) == 1
-        paid = json.loads(three[1].verdict("payments", "list", "--json").stdout)["payments"]
+        paid = json.loads(three[1].verdict("admin", "payments", "list", "--json").stdout)["payments"]
         assert len(paid) == 1
         assert counted(three[2]) == 10, "what was paid for is no question"
 

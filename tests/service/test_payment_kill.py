@@ -206,7 +206,7 @@ class Lane:
         payments = asyncio.run(books(self.data_dir))
         assert {payment.state for payment in payments} <= {"settled", "delivered"}
         assert settled_in(payments) == sorted(moved)
-        doctor = run_verdict("doctor", **self.settings)
+        doctor = run_verdict("admin", "doctor", **self.settings)
         assert doctor.returncode == 0, doctor.stdout
 
     def _sent_again(self) -> "deque[str]":

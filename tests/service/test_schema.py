@@ -79,7 +79,7 @@ def examine(
 def check_unharmed(service: Serving) -> None:
     assert [record for record in service.records if record["level"] == "error"] == []
     assert service.ask("/readyz")[0] == 200
-    assert service.verdict("doctor").returncode == 0
+    assert service.verdict("admin", "doctor").returncode == 0
 
 
 @pytest.mark.promise("documents.openapi", "errors.always-json", "auth.none-403", "auth.two-kinds")

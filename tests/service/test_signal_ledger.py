@@ -48,7 +48,7 @@ async def ask_until_killed(service: Serving, key: str, answers: int) -> list[Any
 @pytest.mark.process
 @pytest.mark.promise("signal.verdict-id")
 def test_a_process_killed_right_after_an_answer_has_written_down_every_verdict_that_it_gave(tmp_path: Path) -> None:
-    made = run_verdict("keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(tmp_path))
+    made = run_verdict("admin", "keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(tmp_path))
     key = json.loads(made.stdout)["key"]
     told: list[Any] = []
     for answers in (1, 4):
@@ -62,7 +62,7 @@ def test_a_process_killed_right_after_an_answer_has_written_down_every_verdict_t
             entry = written[said["record"]["entries"]]
             assert (entry.symbol, entry.verdict) == (said["symbol"], said["verdict"])
             assert entry.verdict_id == said["verdict_id"] or said["verdict"] == ABSTAINED, "those are told once an hour"
-        doctor = run_verdict("doctor", data_dir=str(tmp_path))
+        doctor = run_verdict("admin", "doctor", data_dir=str(tmp_path))
         assert doctor.returncode == 0, doctor.stdout
         assert f"{len(entries(tmp_path))} verdicts, each chained to the one before" in " ".join(doctor.stdout.split())
 
@@ -82,7 +82,7 @@ def test_two_workers_asked_at_once_write_one_entry_of_one_chain_and_answer_the_s
         (entry,) = entries(tmp_path)[before:]
         assert (entry.kind, entry.symbol, entry.verdict_id) == ("asked", "HYPE", said["verdict_id"])
         assert said["record"]["entries"] == entry.seq
-        assert service.verdict("doctor").returncode == 0
+        assert service.verdict("admin", "doctor").returncode == 0
 
 
 def settle(caller: Caller) -> None:

@@ -35,15 +35,15 @@ def told(service: Serving, path: str, key: str | None = None, method: str = "GET
     [
         "",
         "serve",
-        "keys",
-        "keys create",
-        "keys list",
-        "keys revoke",
-        "grants",
-        "grants add",
-        "usage",
-        "doctor",
-        "backup",
+        "admin keys",
+        "admin keys create",
+        "admin keys list",
+        "admin keys revoke",
+        "admin grants",
+        "admin grants add",
+        "admin usage",
+        "admin doctor",
+        "admin backup",
     ],
 )
 def test_help_fits_a_terminal_of_80_columns_and_explains_every_word(typed: str) -> None:
@@ -71,7 +71,14 @@ def test_help_leads_on_to_the_settings() -> None:
 
 
 def test_a_command_without_its_rest_is_one_line_with_where_to_read_on() -> None:
-    for typed in ("keys", "keys create", "grants add", "nonsense", "serve --workers many", "keys list --all"):
+    for typed in (
+        "admin keys",
+        "admin keys create",
+        "admin grants add",
+        "nonsense",
+        "serve --workers many",
+        "admin keys list --all",
+    ):
         done = run_verdict(*typed.split())
         assert done.returncode == 1
         assert done.stdout == ""
@@ -81,7 +88,7 @@ def test_a_command_without_its_rest_is_one_line_with_where_to_read_on() -> None:
 
 
 def test_a_first_key_says_that_it_is_shown_once_and_which_service_it_opens(service: Serving) -> None:
-    made = service.verdict("keys", "create", "--name", "me")
+    made = service.verdict("admin", "keys", "create", "--name", "me")
     assert service.ask(RISK, made.stdout.strip())[0] == 200
     assert "shown once" in made.stderr
     assert service.settings["data_dir"] in made.stderr
@@ -104,7 +111,7 @@ def test_a_key_that_does_not_open_says_why(service: Serving) -> None:
 
 
 def test_a_key_of_another_folder_is_not_known(service: Serving, tmp_path: Path) -> None:
-    made = run_verdict("keys", "create", "--name", "me", data_dir=str(tmp_path))
+    made = run_verdict("admin", "keys", "create", "--name", "me", data_dir=str(tmp_path))
     status, message = told(service, RISK, made.stdout.strip())
     assert (status, "not known to this service" in message) == (401, True)
 
@@ -211,7 +218,7 @@ def unprivileged() -> list[str]:
     return lesser
 
 
-@pytest.mark.parametrize("typed", ["serve", "keys create --name me"])
+@pytest.mark.parametrize("typed", ["serve", "admin keys create --name me"])
 def test_a_folder_that_is_read_only_is_named_with_the_setting_to_change(tmp_path: Path, typed: str) -> None:
     shut = tmp_path / "shut"
     shut.mkdir()
@@ -234,13 +241,13 @@ def test_a_folder_that_is_read_only_is_named_with_the_setting_to_change(tmp_path
 @pytest.mark.parametrize(
     ("typed", "remedy"),
     [
-        ("keys revoke verdict_sk_abcdefgh", "`verdict keys list` shows the prefixes"),
-        ("keys create --name a --user 77", "`verdict keys list` shows the users"),
-        ("keys create --name a --expires tomorrow", "such as 90m, 12h, 30d or 52w"),
-        ("keys create --name a --wallet me", "0x and 40 hexadecimal digits"),
-        ("grants add --user 77 --tier pro", "`verdict keys list` shows the users"),
-        ("grants revoke 5", "`verdict grants list` shows them"),
-        ("backup /nonexistent/verdict.db", "name a file in a folder that is there"),
+        ("admin keys revoke verdict_sk_abcdefgh", "`verdict admin keys list` shows the prefixes"),
+        ("admin keys create --name a --user 77", "`verdict admin keys list` shows the users"),
+        ("admin keys create --name a --expires tomorrow", "such as 90m, 12h, 30d or 52w"),
+        ("admin keys create --name a --wallet me", "0x and 40 hexadecimal digits"),
+        ("admin grants add --user 77 --tier pro", "`verdict admin keys list` shows the users"),
+        ("admin grants revoke 5", "`verdict admin grants list` shows them"),
+        ("admin backup /nonexistent/verdict.db", "name a file in a folder that is there"),
     ],
 )
 def test_an_operators_slip_is_told_with_where_to_look(service: Serving, typed: str, remedy: str) -> None:
@@ -248,16 +255,16 @@ def test_an_operators_slip_is_told_with_where_to_look(service: Serving, typed: s
 
 
 def test_commands_in_the_wrong_folder_say_which_folder_it_is(tmp_path: Path) -> None:
-    for typed in ("keys list", "usage", "grants list", "doctor"):
-        said = run_verdict(*typed.split(), data_dir=str(tmp_path / "none"))
+    for typed in ("keys list", "usage", "grants list", "doctor", "quarantine"):
+        said = run_verdict("admin", *typed.split(), data_dir=str(tmp_path / "none"))
         assert said.returncode == 1
         assert "VERDICT_DATA_DIR" in said.stderr + said.stdout, typed
-    assert "./.data" in run_verdict("keys", "list", data_dir=str(tmp_path / "none")).stderr
+    assert "./.data" in run_verdict("admin", "keys", "list", data_dir=str(tmp_path / "none")).stderr
     assert not (tmp_path / "none").exists()
 
 
 def test_secrets_that_others_can_read_are_refused_with_the_command_that_helps(tmp_path: Path) -> None:
-    run_verdict("keys", "create", "--name", "me", data_dir=str(tmp_path))
+    run_verdict("admin", "keys", "create", "--name", "me", data_dir=str(tmp_path))
     secrets = tmp_path / "secrets.toml"
     secrets.chmod(0o644)
     assert f"run: chmod 600 {secrets}" in refused("serve", data_dir=str(tmp_path))
@@ -279,7 +286,7 @@ def test_live_data_that_cannot_be_had_are_told_by_readyz_and_by_every_answer(tmp
         assert (status, body["error"]["code"]) == (502, "UPSTREAM_UNREACHABLE")
         told = {"upstream": "hyperliquid", "upstreamStatus": None, "upstreamBody": "connection refused"}
         assert body["error"]["details"] == told
-        assert json.loads(running.verdict("usage", "--json").stdout)["users"] == []
+        assert json.loads(running.verdict("admin", "usage", "--json").stdout)["users"] == []
     finally:
         assert running.stop() == 0
         running._listener.join(PATIENCE_S)

@@ -110,7 +110,7 @@ async def test_a_folder_from_before_is_brought_up_to_date_and_walked_once_for_bo
             assert len(told) >= 5
             assert [lasting(record) for record in await records(follower, kept.key, action)] == told
         assert (await leader.ask("/api/cli/signal/BTC", key=kept.key)).status == 200
-    doctor = run_verdict("doctor", "--json", data_dir=str(tmp_path / "data"))
+    doctor = run_verdict("admin", "doctor", "--json", data_dir=str(tmp_path / "data"))
     assert json.loads(doctor.stdout)["ok"], doctor.stdout
 
 
@@ -124,7 +124,7 @@ async def test_a_run_by_command_is_told_by_the_service_and_pages_go_on_in_the_on
         read = {action: await anext(lists[action]) for action in ACTIONS}
         first = read["signals"]["meta"]["run_id"]
         said = await asyncio.to_thread(
-            run_verdict, "walkforward", "run", "--scheme", "rolling", data_dir=str(house.data_dir)
+            run_verdict, "admin", "walkforward", "--scheme", "rolling", data_dir=str(house.data_dir)
         )
         assert said.returncode == 0, said.stderr
         assert "stored as run 2" in said.stdout
@@ -224,4 +224,4 @@ def test_a_run_ends_with_the_service_that_leads_and_the_next_leader_begins_it_ag
         assert not walks(second)
         next_one.wait_for("stopped")
         assert [record for record in next_one.records if record["level"] == "error"] == []
-    assert json.loads(run_verdict("doctor", "--json", data_dir=str(tmp_path)).stdout)["ok"]
+    assert json.loads(run_verdict("admin", "doctor", "--json", data_dir=str(tmp_path)).stdout)["ok"]

@@ -6,13 +6,12 @@ import json
 import math
 import subprocess
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from service.admin.verify import verify
+from service.__main__ import run
 from service.market.symbols import canonical
 from service.storage.engine import connect
 from service.verdict.audit import audit_ledger
@@ -116,7 +115,7 @@ def recomputes(raw: bytes, path: Path) -> bool:
     """Whether `verdict verify` finds a saved answer to be what its inputs make of it, in this process."""
     path.write_bytes(raw)
     with contextlib.redirect_stdout(io.StringIO()):
-        return verify(Namespace(file=str(path)), {}) == 0
+        return run(["verify", str(path)], {}) == 0
 
 
 def verify_apart(saved: bytes, name: str = "-") -> subprocess.CompletedProcess[bytes]:

@@ -84,7 +84,7 @@ def test_syncs_and_writes_that_fail_are_503_uncounted_and_got_over(
                 with injecting(service, f"{fault}:when={dice.randrange(1, 9)}+{share}"):
                     tally.ask(service)
             tally.is_well(service)
-    assert run_verdict("doctor", data_dir=str(tmp_path)).returncode == 0
+    assert run_verdict("admin", "doctor", data_dir=str(tmp_path)).returncode == 0
     record_property("kinds of failure", 4 * len(faults))
     tally.record(record_property)
 

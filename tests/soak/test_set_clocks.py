@@ -64,7 +64,7 @@ def has_prices(service: Serving, key: str) -> bool:
 
 
 def counted(service: Serving) -> int:
-    return sum(row["total"] for row in json.loads(service.verdict("usage", "--json").stdout)["users"])
+    return sum(row["total"] for row in json.loads(service.verdict("admin", "usage", "--json").stdout)["users"])
 
 
 def test_a_clock_that_is_set_gives_no_question_twice_and_ten_years_are_one(

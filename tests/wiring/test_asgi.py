@@ -41,7 +41,7 @@ def test_a_plain_uvicorn_serves_the_same_gates_and_counts_each_answer(tmp_path: 
             assert found, said.read_text()
             port = int(found[1])
             wait_until(lambda: get(port, "/readyz")[0] == 200)
-            made = run_verdict("keys", "create", "--name", "test", "--json", **settings)
+            made = run_verdict("admin", "keys", "create", "--name", "test", "--json", **settings)
             key = json.loads(made.stdout)["key"]
             statuses = [get(port, "/api/cli/coin/risk/BTC", key)[0] for _ in range(11)]
             assert statuses == [200] * 10 + [402]
@@ -52,5 +52,5 @@ def test_a_plain_uvicorn_serves_the_same_gates_and_counts_each_answer(tmp_path: 
         finally:
             server.send_signal(signal.SIGTERM)
         assert server.wait(PATIENCE_S) in {0, -signal.SIGTERM}
-    usage = run_verdict("usage", "--json", **settings)
+    usage = run_verdict("admin", "usage", "--json", **settings)
     assert [row["total"] for row in json.loads(usage.stdout)["users"]] == [10]

@@ -101,7 +101,7 @@ def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path, port: int) -> 
         with ThreadPoolExecutor(16) as pool:
             statuses = Counter(pool.map(lambda _: running.ask(RISK, key)[0], range(40)))
         check_exact(statuses, 10, lambda: running.ask(RISK, key)[0])
-        assert json.loads(running.verdict("usage", "--json").stdout)["users"][0]["total"] == 10
+        assert json.loads(running.verdict("admin", "usage", "--json").stdout)["users"][0]["total"] == 10
         leaders = [record for record in running.records if "fetches" in record["message"]]
         assert len(leaders) == 1
         assert len({record["process_id"] for record in running.records if record["message"] == "ready"}) == 2
@@ -119,7 +119,7 @@ def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> N
         running.wait_for("This process is the leader and fetches from upstreams.", times=2)
         running.wait_for("ready", times=3)
         assert [running.ask(RISK, key)[0] for _ in range(8)] == [200] * 8
-        assert json.loads(running.verdict("doctor", "--json").stdout)["ok"]
+        assert json.loads(running.verdict("admin", "doctor", "--json").stdout)["ok"]
 
 
 def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> None:
@@ -282,8 +282,14 @@ def test_make_runs_first_keys_are_printed_with_a_line_that_works_and_renewed_at_
             assert found[2].endswith(f":{running.port}")
             assert running.ask(RISK, found[1])[0] == 200
             keys.append(found[1])
+<<<<<<< HEAD
     listed = json.loads(run_verdict("keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
     assert sorted((key["name"], key["user_id"], key["revoked_at"] is None) for key in listed) == [
+=======
+    listed = json.loads(run_verdict("admin", "keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
+    assert [(key["name"], key["user_id"], key["revoked_at"] is None) for key in listed] == [
+        ("make run", 1, True),
+>>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
         ("make run", 1, False),
         ("make run", 1, True),
         ("make run, free", 2, False),
@@ -298,7 +304,11 @@ def test_the_first_key_is_printed_although_no_upstream_answers(tmp_path: Path) -
     with ended(running):
         assert running.process.stdout is not None
         said = ""
+<<<<<<< HEAD
         while "Free key" not in said:
+=======
+        while "admin grants add" not in said:
+>>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
             said += running.process.stdout.readline()
         assert f"Verdict listens on http://127.0.0.1:{running.port} and loads live data." in said
         assert "  Pro key   verdict_sk_" in said

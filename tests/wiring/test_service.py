@@ -50,7 +50,7 @@ def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: S
     answers = [service.ask(RISK, key)[0] for _ in range(12)]
     assert answers == [200] * 10 + [402] * 2
     user = service.ask("/api/cli/billing/tier", key)[2]["data"]["identity"]["userId"]
-    usage = json.loads(service.verdict("usage", "--user", str(user), "--json").stdout)
+    usage = json.loads(service.verdict("admin", "usage", "--user", str(user), "--json").stdout)
     assert [row["total"] for row in usage["users"]] == [10]
 
 
@@ -58,7 +58,7 @@ def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: S
 def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
     assert service.ask(RISK, key)[0] == 200
-    service.verdict("keys", "revoke", key[:19])
+    service.verdict("admin", "keys", "revoke", key[:19])
     wait_until(lambda: service.ask("/api/cli/billing/tier", key)[0] != 200)
     status, _, body = service.ask(RISK, key)
     assert (status, body["error"]["code"]) == (401, "AUTH_INVALID")
@@ -69,7 +69,7 @@ def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service
 def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
     identity = service.ask("/api/cli/billing/tier", key)[2]["data"]["identity"]
-    service.verdict("grants", "add", "--user", str(identity["userId"]), "--tier", "pro")
+    service.verdict("admin", "grants", "add", "--user", str(identity["userId"]), "--tier", "pro")
     wait_until(lambda: service.ask("/api/cli/billing/tier", key)[2]["data"]["tier"] == "pro")
 
 
@@ -125,16 +125,16 @@ def test_an_unknown_symbol_and_an_unknown_path_are_json_and_cost_nothing(service
 
 @pytest.mark.promise("operator.doctor", "operator.while-running")
 def test_doctor_finds_nothing_wrong_while_it_runs(service: Serving) -> None:
-    assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
+    assert json.loads(service.verdict("admin", "doctor", "--json").stdout)["ok"]
 
 
 def test_a_backup_taken_while_it_runs_opens_as_a_data_folder_of_its_own(service: Serving, tmp_path: Path) -> None:
     service.make_key()
-    service.verdict("backup", str(tmp_path / "verdict.db"))
+    service.verdict("admin", "backup", str(tmp_path / "verdict.db"))
     secrets = Path(service.settings["data_dir"]) / "secrets.toml"
     (tmp_path / "secrets.toml").write_bytes(secrets.read_bytes())
     (tmp_path / "secrets.toml").chmod(0o600)
-    listed = run_verdict("keys", "list", "--json", data_dir=str(tmp_path))
+    listed = run_verdict("admin", "keys", "list", "--json", data_dir=str(tmp_path))
     assert json.loads(listed.stdout)["keys"]
 
 

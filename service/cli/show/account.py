@@ -132,5 +132,5 @@ def receipts_get(data: Any, _meta: Any, screen: Display, _chosen: Mapping[str, o
         ],
     )
     yield ""
-    how = "saved with --json, `verdict payments verify FILE` checks it without the service"
+    how = "saved with --json, `verdict admin receipts verify FILE` checks it without the service"
     yield from flow(screen, [Cell(how, "dim")])

@@ -34,7 +34,7 @@ def _chain(page: Any) -> list[str]:
 
 def _watchlist(data: Any, screen: Display) -> Iterator[str]:
     if not data["watchlist"]:
-        yield "No wallet is watched: verdict wallets add ADDRESS, in the service's data folder."
+        yield "No wallet is watched: verdict admin wallets add ADDRESS, in the service's data folder."
         return
     yield screen.paint("strong", f"{counted(data['meta']['total'], 'wallet')} watched")
     for one in data["watchlist"]:

@@ -1,4 +1,4 @@
-"""Status of a PostgreSQL server, for `verdict doctor`."""
+"""Status of a PostgreSQL server, for `verdict admin doctor`."""
 
 from typing import Final
 

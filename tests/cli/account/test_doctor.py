@@ -38,7 +38,7 @@ def test_a_sound_way_is_found_to_be_one(person: Typed, environment: dict[str, st
     with peer(MANIFEST, MANIFEST, TIER) as there:
         config.write(environment, Config(url=there.url, max_price_micro_usd=50_000))
         credentials.keep(environment, there.url, StoredCredential("verdict_sk_x", "api_key", None, None))
-        told = person("doctor --client")
+        told = person("doctor")
         assert [heard.target for heard in there.heard] == ["/api/cli/manifest"] * 2 + ["/api/cli/billing/tier"]
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines() == [
@@ -55,7 +55,7 @@ def test_a_sound_way_is_found_to_be_one(person: Typed, environment: dict[str, st
 def test_a_program_gets_it_as_json(program: Typed, environment: dict[str, str], caller: None) -> None:
     with peer(MANIFEST, MANIFEST, TIER) as there:
         environment["VERDICT_URL"] = there.url
-        found = program("doctor --client --json").json
+        found = program("doctor --json").json
     assert found["ok"] is True
     assert [check["check"] for check in found["checks"]] == [
         "configuration", "files", "address", "service", "encryption", "clock", "token",
@@ -80,14 +80,15 @@ def found_in(program: Typed, line: str, name: str) -> dict[str, str]:
 def test_a_service_that_is_not_there_is_a_finding_with_its_reason(person: Typed) -> None:
     with peer() as there:
         url = there.url
-    told = person("doctor --client --url", url)
+    told = person("doctor --url", url)
     assert told.code == 1
     assert told.out.splitlines()[2:] == [
         f"ok       address: {url}, by --url",
         "FINDING  service: gives no manifest",
         f"         - {url} cannot be reached: nothing listens there; is",
         "           the service running?",
-        "         What to do: see that it runs, and that this is its address.",
+        "         What to do: see that it runs, and that this is its address; on its own",
+        "           machine `verdict admin doctor` checks its data folder.",
     ]
 
 
@@ -96,14 +97,14 @@ def test_a_service_that_is_not_there_is_a_finding_with_its_reason(person: Typed)
 )
 def test_what_is_no_service_of_this_kind_is_a_finding(program: Typed, reply: Reply) -> None:
     with peer(reply, reply) as there:
-        found_in(program, f"doctor --client --json --url {there.url}", "service")
+        found_in(program, f"doctor --json --url {there.url}", "service")
 
 
 @pytest.mark.parametrize("ts", ["yesterday", None, 5])
 def test_a_service_that_tells_no_time_is_a_finding(program: Typed, ts: object) -> None:
     reply = says({"schemaVersion": 1, "data": {"version": "9"}, "meta": {"ts": ts}})
     with peer(reply, reply) as there:
-        found_in(program, f"doctor --client --json --url {there.url}", "service")
+        found_in(program, f"doctor --json --url {there.url}", "service")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_clocks_that_are_apart_are_a_finding_that_says_which_way(
 ) -> None:
     now[0] = THERE_MS + apart_ms
     with peer(MANIFEST, MANIFEST, TIER) as there:
-        found = found_in(program, f"doctor --client --json --url {there.url}", "clock")
+        found = found_in(program, f"doctor --json --url {there.url}", "clock")
     assert found["finding"] == said
 
 
@@ -128,7 +129,7 @@ def test_clocks_that_are_apart_by_what_is_forgiven_are_well(
 ) -> None:
     now[0] = THERE_MS + apart_ms
     with peer(MANIFEST, MANIFEST, TIER) as there:
-        assert program("doctor --client --json --url", there.url).code == 0
+        assert program("doctor --json --url", there.url).code == 0
 
 
 def test_time_on_the_way_is_not_held_against_a_clock(
@@ -137,33 +138,33 @@ def test_time_on_the_way_is_not_held_against_a_clock(
     asked = iter([THERE_MS - 40_000, THERE_MS + 40_000])
     monkeypatch.setattr("service.clock.SystemClock.now_ms", lambda _: next(asked))
     with peer(MANIFEST, MANIFEST, TIER) as there:
-        checks = program("doctor --client --json --url", there.url).json["checks"]
+        checks = program("doctor --json --url", there.url).json["checks"]
     assert checks[5]["said"] == "0.0 s apart from the service's"
 
 
 def test_a_token_that_is_refused_is_a_finding_with_the_services_reason(program: Typed, caller: None) -> None:
     with peer(MANIFEST, MANIFEST, REFUSED) as there:
-        found = found_in(program, f"doctor --client --json --url {there.url}", "token")
+        found = found_in(program, f"doctor --json --url {there.url}", "token")
     assert (found["said"], found["finding"]) == ("VERDICT_TOKEN is refused", "the key was revoked")
 
 
 def test_a_token_that_could_not_be_tried_is_a_finding(program: Typed, caller: None) -> None:
     with peer(MANIFEST, MANIFEST, Reply(b"", hang_up=True), Reply(b"", hang_up=True)) as there:
-        assert "could not be tried" in found_in(program, f"doctor --client --json --url {there.url}", "token")["said"]
+        assert "could not be tried" in found_in(program, f"doctor --json --url {there.url}", "token")["said"]
     with peer(MANIFEST, MANIFEST, says([])) as there:
-        assert "could not be tried" in found_in(program, f"doctor --client --json --url {there.url}", "token")["said"]
+        assert "could not be tried" in found_in(program, f"doctor --json --url {there.url}", "token")["said"]
 
 
 def test_a_plan_that_ends_is_told_with_its_end(program: Typed, caller: None) -> None:
     data = {"tier": "access", "expiresAt": "2026-01-01T00:00:00.000Z"}
     with peer(MANIFEST, MANIFEST, says({"schemaVersion": 1, "data": data, "meta": {}})) as there:
-        checks = program("doctor --client --json --url", there.url).json["checks"]
+        checks = program("doctor --json --url", there.url).json["checks"]
     assert checks[-1]["said"] == "VERDICT_TOKEN is good: plan access until 2026-01-01 00:00 UTC"
 
 
 def test_nobody_is_told_to_sign_in(program: Typed) -> None:
     with peer(MANIFEST, MANIFEST) as there:
-        assert "verdict login" in found_in(program, f"doctor --client --json --url {there.url}", "token")["remedy"]
+        assert "verdict login" in found_in(program, f"doctor --json --url {there.url}", "token")["remedy"]
 
 
 def test_files_that_others_can_read_are_a_finding_that_says_how_to_close_them(
@@ -174,7 +175,7 @@ def test_files_that_others_can_read_are_a_finding_that_says_how_to_close_them(
         credentials.keep(environment, there.url, StoredCredential("verdict_sk_x", "api_key", None, None))
         path = config.path(environment)
         path.chmod(0o640)
-        found = found_in(program, "doctor --client --json", "files")
+        found = found_in(program, "doctor --json", "files")
     assert found["remedy"] == f"run: chmod 600 {path}"
 
 
@@ -182,7 +183,7 @@ def test_a_configuration_that_is_not_understood_is_a_finding(program: Typed, env
     config.path(environment).parent.mkdir(parents=True)
     config.path(environment).write_text("{")
     config.path(environment).chmod(0o600)
-    told = program("doctor --client --json")
+    told = program("doctor --json")
     assert [check["check"] for check in told.json["checks"] if check["finding"]] == ["configuration", "address"]
 
 
@@ -202,7 +203,7 @@ def test_a_token_that_travels_in_the_clear_is_a_finding(
     program: Typed, monkeypatch: pytest.MonkeyPatch, url: str, sound: bool
 ) -> None:
     monkeypatch.setattr(ApiConnection, "ask", lambda *_: (_ for _ in ()).throw(UnreachableError("not in a test")))
-    checks = program("doctor --client --json --url", url).json["checks"]
+    checks = program("doctor --json --url", url).json["checks"]
     assert (checks[2]["check"], checks[2]["finding"] is None) == ("address", sound)
 
 
@@ -213,7 +214,7 @@ def test_an_encrypted_way_says_by_what_and_for_how_long(
     monkeypatch.setattr(ApiConnection, "tls", Tls("TLSv1.3", ends_s))
     manifest = says({"schemaVersion": 1, "data": {"version": "9.1"}, "meta": {"ts": "2025-07-26T00:00:00.000Z"}})
     with peer(manifest, manifest, TIER) as there:
-        checks = program("doctor --client --json --url", there.url).json["checks"]
+        checks = program("doctor --json --url", there.url).json["checks"]
     assert checks[3]["said"] == f"version 9.1, and {__version__} here"
     assert checks[4]["said"] == "TLSv1.3, by a certificate that is good for another 29 days"
 
@@ -221,4 +222,4 @@ def test_an_encrypted_way_says_by_what_and_for_how_long(
 def test_what_a_service_says_cannot_steer_the_terminal(person: Typed) -> None:
     manifest = says({"schemaVersion": 1, "data": {"version": "\x1b[2J"}, "meta": {"ts": "2025-07-26T00:00:00.000Z"}})
     with peer(manifest, manifest) as there:
-        assert "\x1b" not in person("doctor --client --url", there.url).out
+        assert "\x1b" not in person("doctor --url", there.url).out

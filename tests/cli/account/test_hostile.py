@@ -6,7 +6,7 @@ from tests.cli.account.conftest import Typed
 from tests.client.sdk.peer import answers, peer
 
 STEERS = frozenset("\x1b\x9b\u202e\x07")
-COMMANDS = ("whoami --json", "keys list --mine --json", "keys create --mine --name x --json")
+COMMANDS = ("whoami --json", "keys list --json", "keys create --name x --json")
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +35,6 @@ def test_what_is_no_json_is_not_written_at_all(person: Typed, line: str, body: b
 def test_a_look_over_the_way_there_is_written_by_its_codes(person: Typed) -> None:
     manifest = answers(b'{"data": {"version": "\xc2\x9b2J"}, "meta": {"ts": "2025-07-25T12:00:00.000Z"}}')
     with peer(manifest, manifest, answers(b"{}", 500)) as there:
-        told = person("doctor --client --json --url", there.url)
+        told = person("doctor --json --url", there.url)
     assert "version \\u009b2J" in told.out
     assert not STEERS & set(told.out)

@@ -1,6 +1,5 @@
 """A receipt is kept with every purchase, and it is said where it does not prove it."""
 
-from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from service.admin.receipt import verify
+from service.__main__ import run
 from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
 from service.client.paying.receipt import read_receipts, receipt_id
 from service.client.paying.terms import OpenPaymentError
@@ -32,8 +31,7 @@ def test_an_honest_receipt_is_kept_and_can_be_verified_by_its_file(
     assert (kept.paid.amount, kept.paid.header, kept.paid.what) == (5_000, "", "GET /api/cli/coin/risk/BTC")
     assert kept.record["receipt"]["nonce"] == kept.paid.nonce
     assert "header" not in kept.record["paid"]
-    arguments = Namespace(file=str(kept.path), signer=SIGNER.address)
-    assert verify(arguments, {}) == 0
+    assert run(["admin", "receipts", "verify", str(kept.path), "--signer", SIGNER.address], {}) == 0
     assert "As it was signed by" in capsys.readouterr().out
 
 

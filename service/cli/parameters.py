@@ -1,0 +1,62 @@
+"""Types of parameters that several commands share."""
+
+import re
+from typing import Any, Final
+
+import click
+
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+
+_UNITS_MS: Final = {"m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
+_DURATION: Final = re.compile(r"([0-9]{1,6})([mhdw])\Z", re.ASCII)
+_MOST: Final = 2**63
+
+
+class Utf8Text(click.ParamType[str]):
+    """Text in UTF-8. Shells pass any bytes."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text itself."""
+        try:
+            str(value).encode()
+        except UnicodeEncodeError:
+            self.fail("not valid UTF-8.", param, ctx)
+        return str(value)
+
+
+class Duration(click.ParamType[int]):
+    """`90m`, `12h`, `30d` or `52w`, as milliseconds.
+
+    Args:
+        zero: Whether `0m` is one.
+    """
+
+    name = "duration"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        self._zero = zero
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Milliseconds."""
+        if isinstance(value, int):
+            return value
+        found = _DURATION.match(value)
+        if not found or not (int(found[1]) or self._zero):
+            self.fail(f"a duration is a number and a unit, such as 90m, 12h, 30d or 52w, not {value!r}.", param, ctx)
+        return int(found[1]) * _UNITS_MS[found[2]]
+
+
+class RowId(click.ParamType[int]):
+    """The number of a user or another row: 1 or more, and no more than a database holds."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        if isinstance(value, int):
+            return value
+        if not (value.isascii() and value.isdigit() and 0 < int(value[:20]) < _MOST):
+            self.fail(f"{value!r} is not the number of one.", param, ctx)
+        return int(value)
