@@ -368,7 +368,7 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
         told = said.err.replace("[y/N] ", "[y/N] y\n").replace(receipt, re.findall(r"rcp_.*", shown)[0]) + said.out
         assert is_like(shown, told), told
         assert payer.types(f"verdict billing receipt {receipt} > receipt.json").code == errors.DONE
-        assert payer.types(f"verdict payments verify receipt.json --signer {signer}").code == errors.DONE
+        assert payer.types(f"verdict admin receipts verify receipt.json --signer {signer}").code == errors.DONE
         assert receipt in payer.types("verdict wallet receipts").out
         assert "0.005 of 1.00 USDC" in payer.types("verdict wallet").out
         assert payer.types("verdict login --token", wallet["VERDICT_TOKEN"]).code == errors.DONE

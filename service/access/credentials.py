@@ -139,7 +139,8 @@ def get_key(connection: Connection, prefix: str, user_id: int | None = None) -> 
     """
     row = connection.execute(f"SELECT {_COLUMNS} FROM credentials c WHERE c.prefix = ?", (prefix,)).fetchone()  # noqa: S608
     if row is None or user_id not in {None, row[2]}:
-        raise ServiceError("NOT_FOUND", f"There is no key {prefix}. `verdict admin keys list` shows the prefixes.")
+        command = "verdict admin keys list" if user_id is None else "verdict keys list"
+        raise ServiceError("NOT_FOUND", f"There is no key {prefix}. `{command}` shows the prefixes.")
     return Credential(*row)
 
 

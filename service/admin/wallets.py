@@ -26,7 +26,7 @@ class AddressParameter(click.ParamType[str]):
         try:
             return read_address(value).lower()
         except ValueError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(str(error) if str(error).endswith("?") else f"{error}.", param, ctx)
 
 
 class LabelParameter(click.ParamType[str]):

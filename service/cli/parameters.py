@@ -58,5 +58,5 @@ class RowId(click.ParamType[int]):
         if isinstance(value, int):
             return value
         if not (value.isascii() and value.isdigit() and 0 < int(value[:20]) < _MOST):
-            self.fail(f"{value!r} is not the number of one.", param, ctx)
+            self.fail(f"{value!r} is not a whole number from 1.", param, ctx)
         return int(value)

@@ -47,7 +47,7 @@ async def test_a_start_with_new_secrets_beside_keys_warns_and_says_what_to_do(
     (warning,) = caplog.records
     assert warning.levelname == "WARNING"
     assert vars(warning)["keys"] == 2
-    for said in ("secrets.toml is not the one", "kept with the backup", "verdict keys revoke"):
+    for said in ("secrets.toml is not the one", "kept with the backup", "verdict admin keys revoke"):
         assert said in warning.getMessage()
 
     caplog.clear()

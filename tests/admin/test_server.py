@@ -67,7 +67,7 @@ def test_a_server_is_looked_over_while_the_service_runs_on_it(verdict: Verdict, 
             database.claim(LEADER),
         ):
             await database.write(lambda _: None)
-            return await asyncio.to_thread(verdict, "doctor", "--json", store=server)
+            return await asyncio.to_thread(verdict, "admin", "doctor", "--json", store=server)
 
     told = asyncio.run(look())
     assert (told.code, found(told)) == (0, {})
@@ -145,9 +145,9 @@ def test_every_command_of_the_operator_acts_on_the_server(verdict: Verdict, serv
         ("wallets", "list"),
         ("wallets", "remove", WALLET),
     ):
-        told = verdict(*words, store=server)
+        told = verdict("admin", *words, store=server)
         assert told.code == 0, (words, told.err)
     assert WALLET not in verdict("admin", "wallets", "list", store=server).out
-    for refused in (("payments", "show", "rcp_0"), ("walkforward", "run"), ("backup", "copy")):
-        told = verdict(*refused, store=server)
+    for refused in (("payments", "show", "rcp_0"), ("walkforward",), ("backup", "copy")):
+        told = verdict("admin", *refused, store=server)
         assert (told.code, told.err.count("\n")) == (1, 1)

@@ -113,7 +113,10 @@ def test_an_upgrade_under_traffic_loses_no_call_and_the_copy_made_before_it_brin
             assert again.stop() == 0
     refused = type_in([*former, "serve"], running.environ())
     assert refused.returncode == 1
-    assert "it was written by a newer one. Run that version, or put a copy made with `verdict backup`" in refused.stderr
+    assert (
+        "it was written by a newer one. Run that version, or put a copy made with `verdict admin backup`"
+        in refused.stderr
+    )
     for path in data.glob("verdict.db*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.copy2(copy, data / "verdict.db")

@@ -54,7 +54,7 @@ _OWN: Final = re.compile(rb'"(request_?[iI]d|uptime\w*|run_?[iI]d)":("[^"]*"|[\d
 
 
 async def take(source: Path, target: Secret, at_ms: int, *, back: bool = False) -> None:
-    """Copy a folder's store to a server, as `verdict migrate-store` does; or the other way."""
+    """Copy a folder's store to a server, as `verdict admin migrate` does; or the other way."""
     clock = FakeClock(at_ms)
     async with (
         open_database(source / DATABASE, clock, new=back) as file,
@@ -65,7 +65,7 @@ async def take(source: Path, target: Secret, at_ms: int, *, back: bool = False) 
 
 @pytest.fixture
 async def address(kept: Kept, tmp_path: Path) -> AsyncIterator[Secret]:
-    """A server with all that is kept, as `verdict migrate-store` takes it there."""
+    """A server with all that is kept, as `verdict admin migrate` takes it there."""
     copytree(kept.data_dir, tmp_path / "taken")
     with postgres_dsn() as found:
         await take(tmp_path / "taken", Secret(found), kept.at_ms)

@@ -47,8 +47,8 @@ def test_a_missing_database_in_a_used_folder_is_refused_with_the_remedy(used: Pa
         opened(used, clock)
     said = str(refused.value)
     assert said.startswith(f"{used} is missing, but {used.parent} was used before")
-    assert "`verdict backup`" in said
-    assert "`verdict init --new-store`" in said
+    assert "`verdict admin backup`" in said
+    assert "`verdict admin init --new-store`" in said
     assert not used.exists()
 
 
@@ -131,7 +131,7 @@ def test_whatever_else_stands_in_the_place_of_the_store_is_refused_and_left_as_i
     with pytest.raises(LostStoreError, match=said) as refused:
         opened(used, clock)
     assert str(used) in str(refused.value)
-    assert "`verdict backup`" in str(refused.value)
+    assert "`verdict admin backup`" in str(refused.value)
     assert before is None or used.read_bytes() == before
 
 
@@ -204,7 +204,7 @@ async def test_an_empty_server_is_refused_for_a_folder_with_runs_of_the_service(
         with pytest.raises(LostStoreError) as refused:
             await open_postgres(Secret(address), path, clock).__aenter__()
         assert "is empty, but" in str(refused.value)
-        assert "`verdict init --new-store`" in str(refused.value)
+        assert "`verdict admin init --new-store`" in str(refused.value)
         assert address not in str(refused.value)
         async with open_postgres(Secret(address), path, clock, new=True):
             pass

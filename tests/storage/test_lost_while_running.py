@@ -83,7 +83,7 @@ async def test_the_next_write_after_a_loss_is_refused_with_the_reason(
             await write(db)
         assert (refused.value.code, "removed or replaced" in refused.value.message) == ("UNAVAILABLE", True)
         logged = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
-        assert any(said in text and "stop the service" in text and "`verdict backup`" in text for text in logged)
+        assert any(said in text and "stop the service" in text and "`verdict admin backup`" in text for text in logged)
         state = state_of(db.failing, path.parent)
         assert state["ready"] is False
         assert f"The database file in {path.parent} was removed or replaced." in str(state["reason"])

@@ -79,7 +79,7 @@ async def test_a_file_that_is_no_database_is_refused(path: Path, clock: FakeCloc
     overwrite(path, 0, b"This is not a database. " * 1_000)
     said = await refusal(path, clock)
     assert "is damaged" in said
-    assert "`verdict backup`" in said
+    assert "`verdict admin backup`" in said
 
 
 @pytest.mark.slow

@@ -365,7 +365,7 @@ def test_a_damaged_database_is_refused_with_the_remedy(tmp_path: Path, workers: 
     (tmp_path / "verdict.db").write_bytes(b"SQLite format 3\x00" + os.urandom(8_192))
     done = refused(*workers, data_dir=str(tmp_path))
     assert done.returncode == 1
-    assert "verdict backup" in done.stderr
+    assert "verdict admin backup" in done.stderr
 
 
 def test_fixtures_that_are_missing_are_refused(tmp_path: Path) -> None:
