@@ -105,7 +105,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "run.source": "VERDICT_SOURCE chooses fixtures or live data.",
         "run.ready": "/readyz answers 200 within 10 s of a cold start on fixtures.",
         "operator.serve": "verdict serve starts the service, also with several workers.",
-        "operator.keys-create": "verdict admin keys create makes a key for a new user or --user N, with tier and expiry.",
+        "operator.keys-create": "verdict admin keys create makes a key for a new user or --user N.",
         "operator.keys-json": "keys create --json prints key, prefix, userId, tier and expiresAt.",
         "operator.keys-manage": "verdict admin keys list and revoke show and end keys.",
         "operator.grants": "verdict admin grants add, list and revoke change tiers.",
@@ -346,7 +346,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "contract-2 §3: upstreams": {
         "errors.upstream-unreachable": "An upstream without an answer is UPSTREAM_UNREACHABLE, never UPSTREAM_5XX.",
         "upstreams.reasons": "What is waited for is logged with its reason when that changes, not once per retry.",
-        "doctor.upstreams": "verdict admin doctor --upstreams asks every endpoint once and prints a table with remedies.",
+        "doctor.upstreams": "verdict admin doctor --upstreams asks every endpoint once and prints remedies.",
         "doctor.network-gone": "With the network gone each upstream's own reason is told, and the exit code is 1.",
         "doctor.last-failures": "verdict admin doctor reports the refreshes that failed last.",
         "feed.traffic": "The feed is asked for compressed and of the main market alone; its traffic is stated.",
