@@ -9,7 +9,8 @@ from unittest import mock
 
 import click
 
-from service.__main__ import SECTIONS, run
+from service.__main__ import run
+from service.cli.commands import SECTIONS
 from service.cli.parser import RootGroup
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "commands.md"

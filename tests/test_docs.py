@@ -24,13 +24,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from service.__main__ import run
 from service.access.quota import STARTER
-<<<<<<< HEAD
-from service.admin.options import describe
-from service.cli.command import Command
-=======
 from service.admin.settings_help import describe
 from service.cli.parser import RowCommand
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
 from service.client import errors
 from service.client.answer import RefusedError
 from service.client.errors import UsageError
@@ -39,11 +34,7 @@ from service.mcp import serving as tool_serving
 from service.mcp import tool_results
 from service.mcp.tools import TOOLS
 from service.settings import Settings, SettingsError
-<<<<<<< HEAD
-from tests.cli.commanding import check, parsed
-=======
-from tests.cli.commanding import described_commands, parsed
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
+from tests.cli.commanding import check, described_commands, parsed
 from tests.cli.commanding import typed as run_line
 from tests.commands_page import EVERY
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, environment, serving, wait_until
@@ -54,14 +45,9 @@ ROUTES = ROOT / "docs" / "routes.md"  # generated, with a test of its own
 PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if not path.is_symlink() and path != ROUTES]
 README = (ROOT / "README.md").read_text()
 DOCS = "\n".join(path.read_text() for path in PAGES)
-<<<<<<< HEAD
-COMMANDS = [command for _, commands in SECTIONS for command in commands if isinstance(command, Command)]
-PRICED = [command for command in COMMANDS if command.route and command.route.price]
-=======
 COMMANDS = described_commands()
 ROWS = [command.command.row for command in COMMANDS if isinstance(command.command, RowCommand)]
 PRICED = [row for row in ROWS if row.route and row.route.price]
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
 FREE = {
     "ask",
     "manifest",
@@ -298,14 +284,8 @@ def test_who_keeps_the_key_that_make_run_prints_is_told_who_they_are(
 ) -> None:
     del person.environment["VERDICT_TOKEN"]
     [whoami] = [shown for line, shown in outputs("Command line") if line == "verdict whoami"]
-<<<<<<< HEAD
-    first = json.loads(
-        running[0].verdict("keys", "create", "--name", "x", "--user", "1", "--tier", "pro", "--json").stdout
-    )["key"]
-=======
-    made = running[0].verdict("admin", "keys", "create", "--name", "x", "--user", "1", "--json")
+    made = running[0].verdict("admin", "keys", "create", "--name", "x", "--user", "1", "--tier", "pro", "--json")
     first = json.loads(made.stdout)["key"]
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
     said = person.types("verdict login --token", f"{first}\n")
     assert (said.code, said.out.startswith("The key works at http://127.0.0.1:8402")) == (0, True), said
     assert person.types("verdict whoami").out == whoami
@@ -516,16 +496,6 @@ def test_every_setting_is_in_the_table_with_its_default_and_meaning() -> None:
     assert rows(section("Settings")) == wanted
 
 
-<<<<<<< HEAD
-=======
-def test_every_command_is_in_a_table_with_what_it_does() -> None:
-    """Those that ask a priced route stand beside it, in "What you can ask"."""
-    priced = {row.words for row in PRICED}
-    wanted = [[f"`verdict {row.words}`", row.summary] for row in COMMANDS if row.words not in priced]
-    assert rows(section("Commands")) == wanted
-
-
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"VERDICT_[A-Z0-9_]+[A-Z0-9]", README + DOCS))))
 def test_every_setting_it_names_is_one(name: str) -> None:
     try:

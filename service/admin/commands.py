@@ -4,101 +4,6 @@ from collections.abc import Sequence
 
 import click
 
-<<<<<<< HEAD
-_SERVICE = (
-    Command(
-        "serve",
-        "start the service",
-        "service.admin.serve:serve",
-        (
-            Argument(
-                "--workers",
-                "worker processes, 1 to 64 (1)",
-                default=1,
-                metavar="N",
-                parse="service.admin.options:workers",
-            ),
-            Argument("--first-key", "create a `pro` and a `free` key anew, and print how to try them", kind="flag"),
-            Argument("--worker", "which of several this process is", kind="number", hidden=True),
-            Argument("--listener", "the socket that several share", kind="number", hidden=True),
-        ),
-        example="verdict serve",
-        epilog="service.admin.options:settings",
-    ),
-    Command(
-        "init",
-        "start with an empty store in a folder whose store is lost",
-        "service.admin.init:make",
-        (Argument("--new-store", "confirm that the lost store is given up", kind="flag", required=True),),
-        example="verdict init --new-store",
-    ),
-    Command(
-        "usage",
-        "show how many questions users have asked",
-        "service.admin.usage:show",
-        (Argument("--user", "only this user", kind="number", metavar="N"), _JSON),
-        example="verdict usage",
-    ),
-    Command(
-        "doctor",
-        "check the data folder; exit code 1 on a finding",
-        "service.admin.doctor:check",
-        (
-            Argument("--repair", "repair counters and days; stop the service first", kind="flag", exclusive="what"),
-            Argument(
-                "--client",
-                "check the way from here to the service instead",
-                kind="flag",
-                exclusive="what",
-                run="service.cli.doctor_command:check",
-            ),
-            Argument(
-                "--upstreams",
-                "ask every upstream once instead; exit code 1 if a route lacks one",
-                kind="flag",
-                exclusive="what",
-                run="service.admin.upstreams:check",
-            ),
-            Argument(
-                "--health",
-                "ask the service that runs here for /healthz instead; exit code 1 if it does not answer",
-                kind="flag",
-                exclusive="what",
-                run="service.admin.health_check:check",
-            ),
-            *CONNECTING,
-            _JSON,
-        ),
-        example="verdict doctor",
-    ),
-    Command(
-        "backup",
-        "copy the database while it is in use",
-        "service.admin.store:copy",
-        (Argument("out", "file to write; must not exist yet"),),
-        example="verdict backup verdict-copy.db",
-    ),
-    Command(
-        "migrate-store",
-        "copy all stored data to another, empty store",
-        "service.admin.store:move",
-        (
-            Argument("source", "a data folder, or postgres://user:password@host/name", metavar="FROM"),
-            Argument("target", "a data folder without a database, or postgres://…", metavar="TO"),
-        ),
-        example="verdict migrate-store ./.data postgres://verdict@db.example.org/verdict",
-    ),
-    Command(
-        "record",
-        "capture live upstreams as a fixture set",
-        "service.admin.record:capture",
-        (
-            Argument("--out", "folder to write; must be new or empty", metavar="DIR", required=True),
-            Argument("coins", "only these coins (all that are listed)", metavar="COIN", many=True),
-        ),
-        example="verdict record --out recording BTC ETH",
-    ),
-=======
 from service.cli.command import LazyCommand, load
 from service.cli.environment import VerdictGroup
 
@@ -122,7 +27,6 @@ COMMANDS = (
 _HELP = (
     "Operate a service: commands on its data folder (VERDICT_DATA_DIR), also while it runs. "
     "`verdict keys`, `verdict wallet` and `verdict doctor` are about you as a caller."
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
 )
 
 

@@ -57,7 +57,7 @@ class ServeCommand(VerdictCommand):
 @click.option(
     "--workers", type=click.IntRange(1, _MOST_WORKERS), default=1, metavar="N", help="Worker processes, 1 to 64 (1)."
 )
-@click.option("--first-key", is_flag=True, help="Make a fresh key named `make run` and print how to try it.")
+@click.option("--first-key", is_flag=True, help="Create a pro and a free key anew, and print how to try them.")
 @click.option("--worker", type=int, hidden=True, help="Which of several this process is.")
 @click.option("--listener", type=int, hidden=True, help="The socket that several share.")
 @click.pass_obj

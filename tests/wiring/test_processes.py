@@ -282,14 +282,8 @@ def test_make_runs_first_keys_are_printed_with_a_line_that_works_and_renewed_at_
             assert found[2].endswith(f":{running.port}")
             assert running.ask(RISK, found[1])[0] == 200
             keys.append(found[1])
-<<<<<<< HEAD
-    listed = json.loads(run_verdict("keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
-    assert sorted((key["name"], key["user_id"], key["revoked_at"] is None) for key in listed) == [
-=======
     listed = json.loads(run_verdict("admin", "keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
-    assert [(key["name"], key["user_id"], key["revoked_at"] is None) for key in listed] == [
-        ("make run", 1, True),
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
+    assert sorted((key["name"], key["user_id"], key["revoked_at"] is None) for key in listed) == [
         ("make run", 1, False),
         ("make run", 1, True),
         ("make run, free", 2, False),
@@ -304,11 +298,7 @@ def test_the_first_key_is_printed_although_no_upstream_answers(tmp_path: Path) -
     with ended(running):
         assert running.process.stdout is not None
         said = ""
-<<<<<<< HEAD
         while "Free key" not in said:
-=======
-        while "admin grants add" not in said:
->>>>>>> 620ea1c8 (Make the operator's commands Click functions under `verdict admin`)
             said += running.process.stdout.readline()
         assert f"Verdict listens on http://127.0.0.1:{running.port} and loads live data." in said
         assert "  Pro key   verdict_sk_" in said
