@@ -1,7 +1,9 @@
 """Fixtures and rules that more than one package needs."""
 
 import asyncio
+import ctypes.util
 import gc
+import inspect
 import platform
 import sys
 import threading
@@ -13,7 +15,6 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.charmap import intervals_from_codec
-from keyring.backend import get_all_keyring
 
 from service.clock import SystemClock
 from service.settings import Settings
@@ -38,13 +39,20 @@ _started: Final[list[str]] = []
 def pytest_configure() -> None:
     """Note the start of every process, for `pytest_runtest_call`."""
     platform.processor()  # the standard library starts `uname` once
-    get_all_keyring()  # keyring's backends look for system libraries once, with ldconfig and gcc
     sys.addaudithook(_note_start)
 
 
 def _note_start(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _STARTS:
+    if event in _STARTS and not _finds_library():
         _started.append(f"{event} {arguments[0] if arguments else ''}")
+
+
+def _finds_library() -> bool:
+    """Whether `ctypes.util` looks for a system library, with ldconfig and gcc: a package's first import may do that."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename != ctypes.util.__file__:
+        frame = frame.f_back
+    return frame is not None
 
 
 @pytest.hookimpl(tryfirst=True)

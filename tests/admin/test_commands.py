@@ -36,7 +36,7 @@ def test_help_loads_nothing_but_the_table(line: str) -> None:
     [
         ("keyz", "verdict: No such command 'keyz'. Did you mean `verdict keys`?"),
         ("admin", "verdict admin: Missing command. Choose from: keys, grants, usage,"),
-        ("admin kesy", "verdict admin: No such command 'kesy'. Did you mean `verdict keys`?"),
+        ("admin kesy", "verdict admin: No such command 'kesy'. Did you mean 'keys'?"),
         ("admin keys", "verdict admin keys: Missing command. Choose from: create, list, revoke."),
         ("admin keys create", "verdict admin keys create: Missing option '--name'."),
         ("admin keys create --name a --tier gold", "verdict admin keys create: Invalid value for '--tier': 'gol"),
