@@ -55,8 +55,8 @@ FREE = {
     "billing receipts",
     "whoami",
     "config list",
-    "wallet show",
-    "wallet receipts",
+    "spending show",
+    "spending receipts",
 }
 """Those among the others whose example is run here as well."""
 
@@ -347,10 +347,10 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
         [receipt] = set(re.findall(r"rcp_\w+", said.err))
         told = said.err.replace("[y/N] ", "[y/N] y\n").replace(receipt, re.findall(r"rcp_.*", shown)[0]) + said.out
         assert is_like(shown, told), told
-        assert payer.types(f"verdict billing receipt {receipt} > receipt.json").code == errors.DONE
+        assert payer.types(f"verdict billing show {receipt} > receipt.json").code == errors.DONE
         assert payer.types(f"verdict admin receipts verify receipt.json --signer {signer}").code == errors.DONE
-        assert receipt in payer.types("verdict wallet receipts").out
-        assert "0.005 of 1.00 USDC" in payer.types("verdict wallet").out
+        assert receipt in payer.types("verdict spending receipts").out
+        assert "0.005 of 1.00 USDC" in payer.types("verdict spending").out
         assert payer.types("verdict login --token", wallet["VERDICT_TOKEN"]).code == errors.DONE
     for inline in re.findall(r"`(verdict config set \S+ [^`]+)`", DOCS):
         assert payer.types(inline).code == errors.DONE, inline

@@ -26,7 +26,7 @@ COMMANDS = (
 
 _HELP = (
     "Operate a service: commands on its data folder (VERDICT_DATA_DIR), also while it runs. "
-    "`verdict keys`, `verdict wallet` and `verdict doctor` are about you as a caller."
+    "`verdict keys`, `verdict spending` and `verdict doctor` are about you as a caller."
 )
 
 

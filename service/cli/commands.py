@@ -224,19 +224,19 @@ _WALLET_JSON = SHAPING[0]
 
 _WALLET_COMMANDS = (
     Command(
-        "wallet show",
+        "spending show",
         "show the wallet that pays, the ceilings, and what is signed for today",
         "service.cli.wallet_command:show_wallet",
         (_WALLET_JSON,),
-        example="verdict wallet",
+        example="verdict spending",
         default=True,
     ),
     Command(
-        "wallet receipts",
+        "spending receipts",
         "list the receipts kept on this machine, newest first; needs no service",
         "service.cli.wallet_command:show_receipts",
         (_WALLET_JSON,),
-        example="verdict wallet receipts",
+        example="verdict spending receipts",
     ),
 )
 

@@ -147,6 +147,7 @@ def _advice(error: RefusedError) -> Iterator[str]:
 
 RENAMED: Final[Mapping[str, str]] = {
     "backup": "admin backup",
+    "billing receipt": "billing show",
     "doctor --client": "doctor",
     "doctor --health": "admin doctor --health",
     "doctor --repair": "admin doctor --repair",
@@ -161,7 +162,11 @@ RENAMED: Final[Mapping[str, str]] = {
     "payments verify": "admin receipts verify",
     "payments": "admin payments",
     "record": "admin record",
+    "rwa assets": "rwa list",
+    "sentiment categories": "sentiment all-categories",
+    "sentiment narratives": "sentiment all-narratives",
     "usage": "admin usage",
+    "wallet": "spending",
     "walkforward run": "admin walkforward",
     "wallets add": "admin wallets add",
     "wallets label": "admin wallets label",

@@ -26,7 +26,8 @@ BY_HAND: Final = frozenset(
 
 _WORDS: Final[Mapping[str, str]] = {
     "receipts.list": "billing receipts",
-    "receipts.get": "billing receipt",
+    "receipts.get": "billing show",
+    "rwa.assets": "rwa list",
     "signal.quality": "signal-quality",
 }
 _DEFAULT: Final = frozenset({"billing.tier"})
@@ -34,9 +35,9 @@ _DEFAULT: Final = frozenset({"billing.tier"})
 _ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "regime": {
         "active": "market regime, and the positions that it holds",
-        "signals": "what the regime last said of each coin, and why",
-        "confidence": "how sure the regime is of each coin",
-        "history": "what following the regime of a coin would have brought",
+        "signals": "latest regime signal of each coin, with its reasons",
+        "confidence": "conviction of the regime for each coin",
+        "history": "trades of a coin by its regime, and their returns after costs",
     },
     "sentiment": {
         "market": "sentiment of the whole market",
@@ -53,19 +54,25 @@ _ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "transcripts": {
         "highlights": "highlights of podcasts and videos on coins, sectors and the economy",
-        "sources": "the podcasts and videos that are read",
+        "sources": "podcasts and videos that are read",
     },
     "wallets": {
-        "watchlist": "wallets that are watched",
-        "movements": "what moved of one token in and out of watched wallets",
+        "watchlist": "watched wallets",
+        "movements": "movements of one token in and out of watched wallets",
     },
     "walkforward": {
         "signals": "walk-forward signals of three strategies, newest first",
         "positions": "walk-forward positions that are still held",
-        "outcomes": "walk-forward positions that have ended, and what all of them brought",
+        "outcomes": "closed walk-forward positions, and their total return",
     },
 }
 """Actions in the order in which they are listed; the first is what the offer does where none is named."""
+
+_ACTION_WORDS: Final[Mapping[tuple[str, str], str]] = {
+    ("sentiment", "categories"): "all-categories",
+    ("sentiment", "narratives"): "all-narratives",
+}
+"""What an action is called where its name differs from another command's by a plural only."""
 
 _NOT_OF: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("transcripts", "sources"): frozenset({"coin", "sector", "macro", "source", "since", "limit", "cursor"}),
@@ -174,7 +181,7 @@ _EXAMPLES: Final[Mapping[str, str]] = {
     "transcripts highlights": "--coin BTC",
     "walkforward outcomes": "--symbol ETH",
     "signal-quality": "--asset BTC --signal-type trend-following",
-    "rwa assets": "--type metal",
+    "rwa list": "--type metal",
     "market health": "--context",
     "coin by-contract": "--chain ethereum",
     "market prices": "--symbols BTC,ETH,SOL",
@@ -212,7 +219,7 @@ def commands() -> Iterator[Command]:
             continue
         results = (offer.result, *offer.results)
         for place, (action, summary) in enumerate(_ACTIONS[offer.id].items()):
-            yield _command(offer, f"{words} {action}", summary, results[place], action=action, default=not place)
+            yield _command(offer, f"{words} {_ACTION_WORDS.get((offer.id, action), action)}", summary, results[place], action=action, default=not place)
 
 
 def _short_forms(offer: Offer) -> Iterator[Command]:

@@ -1,4 +1,4 @@
-"""`verdict wallet` and `verdict wallet receipts`: the paying wallet, its ceilings and stored receipts."""
+"""`verdict spending` and `verdict spending receipts`: the paying wallet, its ceilings and stored receipts."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ TRANSCRIPTS: Final = Offer(
 WALLETS: Final = Offer(
     id="wallets",
     path="/api/cli/wallets",
-    summary="Wallets that are watched, or what moved of one token in and out of them",
+    summary="Watched wallets, or the movements of one token in and out of them",
     parameters=wallets.WalletsQuery,
     result=wallets.Watchlist,
     results=(wallets.Movements,),
@@ -125,12 +125,12 @@ OFFERS: Final[Sequence[Offer]] = (
     ),
     data_call(
         "resolve", "/api/cli/resolve",
-        "Which coins and real-world assets a text means: ticker, name, id, contract or a misspelling",
+        "Coins and real-world assets that match a text: ticker, name, id, contract or a misspelling",
         coins.ResolveQuery, coins.Resolved, refresh=300,
     ),
     data_call(
         "coin.historical", "/api/cli/coin/historical/{symbol}",
-        "A coin some hours or days ago, now, and between",
+        "Price and funding history of one coin",
         queries.HistoricalQuery, market.Historical, refresh=300, also=("UNKNOWN_SYMBOL",),
     ),
     data_call(
@@ -154,7 +154,7 @@ OFFERS: Final[Sequence[Offer]] = (
     WALLETS,
     data_call(
         "category.sentiment", "/api/cli/category/sentiment/{name}",
-        "Sentiment of a category: what is written about it, how its coins trade",
+        "Sentiment of a category: its news, and how its coins trade",
         queries.OfCategory, sentiment.CategorySentiment, refresh=600, also=("UNKNOWN_CATEGORY",),
     ),
     data_call(
@@ -173,7 +173,7 @@ OFFERS: Final[Sequence[Offer]] = (
     ),
     data_call(
         "narratives", "/api/cli/narratives",
-        "Categories that news and podcasts talk about this week: how often, how recently, in which mood",
+        "Categories in this week's news and podcasts: mentions, recency, sentiment",
         queries.NoParameters, sentiment.Narratives, refresh=600,
     ),
     data_call(
@@ -214,22 +214,22 @@ OFFERS: Final[Sequence[Offer]] = (
     ),
     data_call(
         "market.global", "/api/cli/market/global",
-        "The whole market in a few numbers: value, volume, shares of the largest coins",
+        "Value, volume and dominance of the whole market",
         queries.NoParameters, market.GlobalMarket, refresh=300,
     ),
     data_call(
         "market.health", "/api/cli/market/health",
-        "Breadth of the market on the last closed day, and what it means",
+        "Market breadth on the last closed day, and what it means",
         queries.HealthQuery, market.MarketHealth, refresh=300,
     ),
     data_call(
         "market.crossing", "/api/cli/market/crossing",
-        "Days on which coins going up came to outnumber those going down, or the reverse",
+        "Days on which coins in an uptrend came to outnumber those in a downtrend, or the reverse",
         queries.NoParameters, market.Crossings, refresh=300,
     ),
     data_call(
         "funding.alerts", "/api/cli/funding/alerts",
-        "Events of coins whose funding left the ordinary",
+        "Funding-rate alerts",
         queries.AlertsQuery, market.FundingAlerts, refresh=60, also=("UNKNOWN_SYMBOL",),
     ),
     WATCH,

@@ -15,7 +15,7 @@ PRIVATE = "c0" * 32
     ("secret", "told"),
     [(KEY, "verdict_sk_AbCd1234..."), (SESSION, "..."), (PRIVATE, "..."), (f"0x{PRIVATE.upper()}", "...")],
 )
-@pytest.mark.parametrize("line", ["login --token {}", "login {}", "{}", "wallet {}", "config set {} 1"])
+@pytest.mark.parametrize("line", ["login --token {}", "login {}", "{}", "spending {}", "config set {} 1"])
 def test_a_secret_on_the_command_line_is_not_told_again(secret: str, told: str, line: str) -> None:
     code, _, said = typed(*line.format(secret).split())
     assert code == 1

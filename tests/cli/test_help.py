@@ -64,7 +64,7 @@ def test_the_help_of_a_command_reads_like_this() -> None:
         == """\
 Usage: verdict coin historical [OPTIONS] SYMBOL
 
-  A coin some hours or days ago, now, and between.
+  Price and funding history of one coin.
 
 Positional arguments:
   SYMBOL  A ticker such as BTC, 1 to 20 letters and digits.

@@ -103,7 +103,7 @@ def test_a_list_takes_any_number_of_values() -> None:
         ("walkforward", "walkforward signals", {}),
         ("wallets", "wallets watchlist", {}),
         ("billing", "billing tier", {}),
-        ("billing receipt rcp_1", "billing receipt", {"id": "rcp_1"}),
+        ("billing show rcp_1", "billing show", {"id": "rcp_1"}),
         ("BTC", "coin overview", {"symbol": "BTC"}),
         ("coin BTC", "coin overview", {"symbol": "BTC"}),
         ("coin pepe --json", "coin overview", {"symbol": "pepe", "json": True}),

@@ -1,4 +1,4 @@
-"""`verdict wallet`: who pays, how much, and for what, without asking anybody."""
+"""`verdict spending`: who pays, how much, and for what, without asking anybody."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Views of `manifest`, `billing tier`, `billing receipts` and `billing receipt`."""
+"""Views of `manifest`, `billing tier`, `billing receipts` and `billing show`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal

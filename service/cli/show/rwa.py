@@ -1,4 +1,4 @@
-"""Views of `rwa assets` and `rwa symbol`."""
+"""Views of `rwa list` and `rwa symbol`."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

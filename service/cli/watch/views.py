@@ -137,7 +137,7 @@ class AlertsView(_EventsView):
 
 
 class CrossingsView(_EventsView):
-    """Days on which coins going up came to outnumber those going down, or the reverse."""
+    """Days on which coins in an uptrend came to outnumber those in a downtrend, or the reverse."""
 
     WAITING = "Nothing yet: a crossing comes at most once a day, when a day has closed."
 
