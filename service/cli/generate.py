@@ -219,7 +219,14 @@ def commands() -> Iterator[Command]:
             continue
         results = (offer.result, *offer.results)
         for place, (action, summary) in enumerate(_ACTIONS[offer.id].items()):
-            yield _command(offer, f"{words} {_ACTION_WORDS.get((offer.id, action), action)}", summary, results[place], action=action, default=not place)
+            yield _command(
+                offer,
+                f"{words} {_ACTION_WORDS.get((offer.id, action), action)}",
+                summary,
+                results[place],
+                action=action,
+                default=not place,
+            )
 
 
 def _short_forms(offer: Offer) -> Iterator[Command]:

@@ -36,7 +36,8 @@ OF_ACCOUNTS: Final[Sequence[Offer]] = (
     ),
     Offer(
         id="keys.rotate", method="POST", path="/api/keys/rotate",
-        summary="Replace an API key; the old one ends after a grace period", body=access.RotateKey, result=access.CreatedKey,
+        summary="Replace an API key; the old one ends after a grace period",
+        body=access.RotateKey, result=access.CreatedKey,
         envelope=False, gate="session", also=("NOT_FOUND",),
     ),
     Offer(
