@@ -1,7 +1,7 @@
 # Run `make <target>`. Required: make, and Python 3.11 or newer.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test golden gate check lint coverage slow system dates tools-present docs bench eval fixtures soak chain browser \
+.PHONY: help run test golden gate check lint coverage slow system dates tools-present docs bench eval fixtures pictures soak chain browser \
 	vendor commands fuzz mutants dist live-check
 
 VENV := .venv
@@ -102,6 +102,9 @@ commands: $(VENV)/dev ## regenerate the client commands, ARCHITECTURE.md's table
 	@$(BIN)/python -m tests.architecture
 	@$(BIN)/python -m tests.commands_page
 	@$(BIN)/python -m tests.routes_page
+
+pictures: $(VENV)/dev $(BIN)/verdict ## draw the terminal pictures in docs/terminal anew
+	@$(BIN)/python -m tests.terminal_pictures
 
 fixtures: $(VENV)/dev ## regenerate the recording in fixtures/ from its seed
 	@$(BIN)/python -m fixtures.generate
