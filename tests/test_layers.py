@@ -44,8 +44,8 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"ask"}),
     frozenset({"routes"}),
     frozenset({"http", "pages", "client"}),
-    frozenset({"cli"}),
     frozenset({"mcp"}),
+    frozenset({"cli"}),
     frozenset({"wiring"}),
     frozenset({"admin"}),
     frozenset({"__main__"}),
@@ -53,7 +53,7 @@ RANKS: tuple[frozenset[str], ...] = (
 RANK_OF = {package: rank for rank, packages in enumerate(RANKS) for package in packages}
 
 CLIENTS = frozenset({"client", "cli", "mcp"})
-CLIENT_MAY_IMPORT = frozenset({"cli", "client", "wire", "ethereum"}) | RANKS[0]
+CLIENT_MAY_IMPORT = frozenset({"client", "mcp", "wire", "ethereum"}) | RANKS[0]
 
 OWNERS: dict[str, frozenset[str]] = {
     "starlette": frozenset({"http", "wiring"}),
@@ -164,7 +164,7 @@ def test_imports_go_only_downward() -> None:
             assert below, f"{relative(path)}:{line}: {package} must not import {target[1]}"
             if package in CLIENTS:
                 assert target[1] in CLIENT_MAY_IMPORT, (
-                    f"{relative(path)}:{line}: {package} may import only client, wire, ethereum and rank 0"
+                    f"{relative(path)}:{line}: {package} may import only client, mcp, wire, ethereum and rank 0"
                 )
 
 

@@ -88,18 +88,10 @@ _ACCOUNT_COMMANDS = (
 
 
 _MCP_COMMANDS = (
-    Command(
+    LazyCommand(
         "mcp",
-        "serve tools to agents by the Model Context Protocol, over standard input and output or over HTTP",
-        "service.mcp.serving:run",
-        (
-            Argument("--http", "listen on this machine; each caller brings its own API key", kind="flag"),
-            Argument("--port", "where to listen with --http (8403)", kind="number", metavar="PORT"),
-            Argument("--budget", "most bytes of an answer (24576)", kind="number", metavar="BYTES"),
-            Argument("--pay", "pay for calls below the ceilings, without asking; not with --http", kind="flag"),
-            *CONNECTING,
-        ),
-        example="verdict mcp --http",
+        "serve tools to agents by the Model Context Protocol, and set up the programs that use them",
+        "service.cli.mcp_commands:group",
     ),
 )
 

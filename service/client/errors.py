@@ -48,7 +48,8 @@ class UsageError(RefusalError):
     """
 
     def __init__(self, message: str, command: str) -> None:
-        masked, secrets = _SECRET.subn(lambda found: f"{found['shown'] or ''}...", message)
+        masked, secrets = _SECRET.subn(lambda found: f"{found['shown'] or ''}...", message.replace("\n\t", " "))
+        masked += "" if masked.endswith((".", "?")) else "."
         warning = " A secret on the command line stays in the shell's history: replace it." if secrets else ""
         super().__init__(f"{masked}{warning} See `{command} --help`.", MISUSED)
         self.command = command

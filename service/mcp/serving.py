@@ -18,18 +18,16 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
 
-from service.cli.command import Arguments
-from service.cli.terminal import is_terminal, tell
 from service.client.errors import RefusalError
 from service.client.paying.buyer import Buyer, unattended_buyer
-from service.client.profile.connection import token_of, url_of
+from service.client.profile.connection import token_of
 from service.clock import SystemClock
 from service.mcp import http_guard, sessions
 from service.mcp.calls import ToolCaller
 from service.mcp.error_messages import error_of, judge
 from service.mcp.gateway import Confirmations, Gateway, bearer
 from service.mcp.server import make_server
-from service.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES
+from service.mcp.tool_results import DEFAULT_BYTES, LEAST_BYTES, clean
 from service.networks import TrustedProxies, network_of
 from service.queued_output import queue_output
 
@@ -88,41 +86,49 @@ _IDLE_S: Final = 75
 _FAREWELL_S: Final = 5
 
 
-def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
+def serve(
+    url: str, environment: Mapping[str, str], *, http: bool, port: int | None, budget: int | None, pay: bool
+) -> None:
     """Serve until standard input ends, or the process is stopped.
 
     Args:
-        arguments: Of the command.
+        url: The service.
         environment: Of the process.
+        http: Whether to serve over HTTP instead of standard input and output.
+        port: Where to listen over HTTP; None is 8403.
+        budget: Byte budget of an answer; None is 24 KB.
+        pay: Whether to pay for calls.
 
     Raises:
         RefusalError: If it cannot be served as is asked.
     """
-    most_bytes = DEFAULT_BYTES if arguments.budget is None else arguments.budget
+    most_bytes = DEFAULT_BYTES if budget is None else budget
     if most_bytes < LEAST_BYTES:
         raise RefusalError(f"--budget: no answer is worth its question in less than {LEAST_BYTES} bytes")
-    if arguments.http and arguments.pay:
+    if http and pay:
         raise RefusalError("--pay: over HTTP nothing is paid, as anybody on this machine could spend the wallet")
-    if arguments.port is not None and not arguments.http:
+    if port is not None and not http:
         raise RefusalError("--port: only --http listens on one")
-    url = url_of(arguments, environment)
     queue_output("stderr")
-    buyer = _buyer(environment) if arguments.pay else None
-    whose = bearer if arguments.http else _own(environment, url)
+    buyer = _buyer(environment) if pay else None
+    whose = bearer if http else _own(environment, url)
     with closing(Gateway(url, whose, buyer)) as gateway:
-        server = make_server(
-            ToolCaller(gateway, most_bytes, over_http=arguments.http), most_bytes, over_http=arguments.http
-        )
-        if arguments.http:
+        server = make_server(ToolCaller(gateway, most_bytes, over_http=http), most_bytes, over_http=http)
+        if http:
             proxies = trusted_proxies(environment)
             with closing(Confirmations(url, SystemClock())) as confirmations:
-                serve_http(server, PORT if arguments.port is None else arguments.port, confirmations, proxies)
+                serve_http(server, PORT if port is None else port, confirmations, proxies)
         else:
-            if is_terminal(sys.stdin):
+            if sys.stdin.isatty():
                 tell("The tools wait for the program that starts this to speak to them; Ctrl-C ends it")
             with _interruptible():
                 anyio.run(serve_stdio, server)
-    return 0
+
+
+def tell(text: str) -> None:
+    """Write a line for a person to standard error."""
+    sys.stderr.write(f"{clean(text)}\n")
+    sys.stderr.flush()
 
 
 @contextmanager

@@ -3,11 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from service.cli.formatting import day, money, percent, share, signed, usd
+from service import formats
 
 _FEW: Final = 8
 
 Data = Mapping[str, Any]
+
+
+def _known(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda value: "-" if value is None else write(value)
+
+
+usd, money, signed = _known(formats.usd), _known(formats.money), _known(formats.change)
+percent, share, day = _known(formats.percent), _known(formats.share), _known(formats.day)
 
 
 def summarize(offer: str, data: Data) -> str:

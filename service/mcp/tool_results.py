@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from service.cli.terminal import age, safe
 from service.client.answer import RawAnswer, UnreadableAnswerError
+from service.formats import duration
 from service.mcp.summaries import summarize
 from service.mcp.tools import McpTool, ToolRequest
 from service.wire.offers import QUESTION
@@ -30,12 +30,16 @@ def clean(value: Any) -> Any:
     """
     if isinstance(value, str):
         value = value if value.isascii() else _UNSEEN.sub("", value)
-        return value if value.isprintable() else "\n".join(map(safe, value.split("\n")))
+        return value if value.isprintable() else _printable(value)
     if isinstance(value, list):
         return [clean(inner) for inner in value]
     if isinstance(value, dict):
         return {name: clean(inner) for name, inner in value.items()}
     return value
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 DEFAULT_BYTES: Final = 24 * 1024
@@ -211,4 +215,4 @@ def _sources(sources: Any) -> Iterator[str]:
 def _dated(structured: Mapping[str, Any]) -> str:
     if "data_age_seconds" not in structured:
         return ""
-    return f"As of {structured['as_of']}, {age(structured['data_age_seconds'])}."
+    return f"As of {structured['as_of']}, {duration(structured['data_age_seconds'])} old."

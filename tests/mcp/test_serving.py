@@ -23,8 +23,6 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from service.cli.command import Arguments
-from service.cli.commands import _MCP_COMMANDS
 from service.client.errors import RefusalError
 from service.mcp import serving
 from service.networks import network_of
@@ -44,9 +42,10 @@ HANDSHAKE = {
 }
 
 
-def typed(**given: Any) -> Arguments:
-    """The command's arguments."""
-    return Arguments(**{"http": False, "port": None, "budget": None, "pay": False, "url": None, **given})
+def serve(environment: Mapping[str, str], **given: Any) -> None:
+    """Serve as `verdict mcp` does."""
+    chosen: dict[str, Any] = {"http": False, "port": None, "budget": None, "pay": False, **given}
+    serving.serve(environment.get("VERDICT_URL", "http://127.0.0.1:8402"), environment, **chosen)
 
 
 async def every_tool_answers(client: Client) -> None:
@@ -83,7 +82,7 @@ def test_who_starts_it_at_a_terminal_is_told_what_it_waits_for(
     monkeypatch.setattr(anyio, "run", lambda *_: None)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setattr(sys.stdin, "isatty", lambda: somebody)
-    assert serving.run(typed(), {}) == 0
+    serve({})
     said = capsys.readouterr()
     assert (said.out, said.err.count("Ctrl-C ends it")) == ("", told)
 
@@ -109,8 +108,8 @@ def listening(service_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
     monkeypatch.setattr(uvicorn, "Server", Server)
     monkeypatch.setattr(serving, "tell", said.append)
     environment = {"VERDICT_URL": service_url, "VERDICT_TOKEN": "verdict_sk_operator"}
-    codes: list[int] = []
-    thread = threading.Thread(target=lambda: codes.append(serving.run(typed(http=True, port=0), environment)))
+    ended: list[bool] = []
+    thread = threading.Thread(target=lambda: ended.append(serve(environment, http=True, port=0) is None))
     thread.start()
     try:
         assert heard.wait(PATIENCE_S)
@@ -119,7 +118,7 @@ def listening(service_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
         for server in servers:
             server.should_exit = True
         thread.join(PATIENCE_S)
-    assert codes == [0]
+    assert ended == [True]
 
 
 def dial(url: str, key: str | None) -> tuple[httpx2.AsyncClient, Any]:
@@ -203,7 +202,7 @@ def test_a_page_from_elsewhere_and_another_name_are_refused(over_http: str, serv
 def test_proxies_that_are_no_networks_are_refused(service: Recorded, proxies: str) -> None:
     environment = {"VERDICT_URL": service.url, "VERDICT_TRUSTED_PROXIES": proxies}
     with pytest.raises(RefusalError, match="VERDICT_TRUSTED_PROXIES takes addresses or networks"):
-        serving.run(typed(http=True, port=0), environment)
+        serve(environment, http=True, port=0)
 
 
 @pytest.mark.parametrize(
@@ -230,19 +229,18 @@ def test_a_caller_s_network_is_the_one_that_a_trusted_proxy_names(trusted: str, 
         ({"http": True, "pay": True}, "over HTTP nothing is paid"),
         ({"budget": 100}, "no answer is worth its question in less than 4096 bytes"),
         ({"port": 8403}, "only --http listens on one"),
-        ({"url": "ftp://somewhere"}, "--url"),
         ({"pay": True}, "there is no wallet to pay with"),
         ({"http": True, "port": 70_000}, "--port: 70000 is none"),
     ],
 )
 def test_what_cannot_be_served_is_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(RefusalError, match=told):
-        serving.run(typed(**given), {})
+        serve({}, **given)
 
 
 def test_a_port_that_is_taken_is_said(over_http: str) -> None:
     with pytest.raises(RefusalError, match="cannot be listened on"):
-        serving.run(typed(http=True, port=urlsplit(over_http).port), {})
+        serve({}, http=True, port=urlsplit(over_http).port)
 
 
 def test_paying_is_arranged_before_anything_is_served(
@@ -251,7 +249,7 @@ def test_paying_is_arranged_before_anything_is_served(
     served: list[Any] = []
     monkeypatch.setattr(anyio, "run", lambda _function, server: served.append(server))
     environment = {"VERDICT_URL": service.url, "VERDICT_WALLET_KEY": "11" * 32, "VERDICT_TOKEN": "verdict_sk_mine"}
-    assert serving.run(typed(pay=True), environment) == 0
+    serve(environment, pay=True)
     assert len(served) == 1
     buyer = serving._buyer(environment)
     buyer.tell("paid 0.005 USDC; it could not be fetched (\x1b[2J)")
@@ -263,7 +261,7 @@ def test_an_interrupt_ends_what_waits_for_standard_input(service: Recorded, monk
     during: list[Any] = []
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(anyio, "run", lambda *_: during.append(signal.getsignal(signal.SIGINT)))
-    assert serving.run(typed(), {"VERDICT_URL": service.url}) == 0
+    serve({"VERDICT_URL": service.url})
     assert during == [signal.SIG_DFL]
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -273,13 +271,6 @@ def test_a_login_takes_effect_without_a_new_start(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(serving, "token_of", lambda _environment, _url: next(kept))
     own = serving._own({}, "http://127.0.0.1:8402")
     assert [own(None), own(None)] == [None, "verdict_sk_new"]
-
-
-def test_the_command_has_an_example_and_takes_what_is_read() -> None:
-    (command,) = _MCP_COMMANDS
-    assert command.run == "service.mcp.serving:run"
-    names = {argument.name.lstrip("-") for argument in command.arguments}
-    assert names == set(vars(typed()))
 
 
 @pytest.mark.process

@@ -1,0 +1,128 @@
+"""`verdict mcp` serves tools to agents; `verdict mcp install` sets up the programs that use them."""
+
+import shlex
+import sys
+from difflib import unified_diff
+from itertools import count
+from pathlib import Path
+
+import click
+
+from service.cli.command import Arguments
+from service.cli.environment import Environment, VerdictGroup, url_option
+from service.cli.terminal import is_terminal, safe, tell
+from service.client.errors import DONE, FAILED, RefusalError
+from service.client.profile import config, credentials
+from service.client.profile.connection import url_of
+from service.client.profile.files import write_whole
+from service.mcp.host_config import HOSTS, entry_of, with_entry
+
+group = VerdictGroup(
+    "mcp",
+    default="serve",
+    help="Serve tools to agents by the Model Context Protocol.",
+    epilog="`verdict mcp` is short for `verdict mcp serve`.",
+)
+
+
+@group.command("serve", short_help="Serve over standard input and output, or over HTTP.", example="verdict mcp --http")
+@click.option("--http", is_flag=True, help="Listen on this machine; each caller brings its own API key.")
+@click.option("--port", type=int, metavar="PORT", help="Where to listen with --http (8403).")
+@click.option("--budget", type=int, metavar="BYTES", help="Most bytes of an answer (24576).")
+@click.option("--pay", is_flag=True, help="Pay for calls below the ceilings, without asking; not with --http.")
+@url_option
+@click.pass_obj
+def serve(
+    environment: Environment, *, http: bool, port: int | None, budget: int | None, pay: bool, url: str | None
+) -> int:
+    """Serve tools by the Model Context Protocol, over standard input and output or over HTTP."""
+    from service.mcp import serving  # noqa: PLC0415 - `install` does not need the protocol
+
+    variables = environment.variables
+    serving.serve(service_of(environment, url), variables, http=http, port=port, budget=budget, pay=pay)
+    return DONE
+
+
+@group.command(
+    "install", short_help="Set up the program that uses the tools.", example="verdict mcp install --client cursor"
+)
+@click.option("--client", type=click.Choice(tuple(HOSTS)), required=True, help="The program.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@url_option
+@click.pass_obj
+def install(environment: Environment, *, client: str, yes: bool, url: str | None) -> int:
+    """Write the configuration of a program so that it starts `verdict mcp`.
+
+    Shows the change, asks, and keeps a copy of the file beside it.
+    """
+    host, service = HOSTS[client], service_of(environment, url)
+    command = command_line()
+    path = host.path(environment.variables, sys.platform)
+    try:
+        content = path.read_bytes() if path.exists() else b""
+        text = content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise RefusalError(f"{path} cannot be read ({reason}). Nothing was changed.") from None
+    changed = with_entry(host, path, text, entry_of(command, None if service == config.URL else service))
+    if changed == text:
+        tell(f"{host.title} already starts Verdict; nothing to change in {path}.")
+    else:
+        _show(text, changed, path)
+        if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+            raise RefusalError(f"{path} was not changed. Run this again with --yes to write it.")
+        if not yes and not _agreed(path):
+            tell("Nothing was changed.")
+            return FAILED
+        _write(path, content, changed)
+        tell(f"Restart {host.title} to use the tools.")
+    if client == "claude":
+        tell(f"Claude Code has its own command: claude mcp add verdict -- {shlex.join([*command, 'mcp'])}")
+    if credentials.find(environment.variables, service) is None:
+        tell(f"No API key is stored for {service}. Run `verdict login --token` before you use the tools.")
+    return DONE
+
+
+def service_of(environment: Environment, url: str | None) -> str:
+    """The service's URL by `--url`, `VERDICT_URL` or the configuration."""
+    return url_of(Arguments(url=url), environment.variables)
+
+
+def command_line() -> list[str]:
+    """The program that was started, by absolute path, so that a host finds it without `PATH`."""
+    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
+    if started.name != "__main__.py":
+        return [str(started)]
+    return [str(launcher)] if launcher.exists() else [sys.executable, "-m", "service"]
+
+
+def _show(before: str, after: str, path: Path) -> None:
+    """Print the changed lines. Lines around them may hold other servers' keys, and are left out."""
+    lines = unified_diff(before.splitlines(), after.splitlines(), str(path), f"{path} (new)", n=0, lineterm="")
+    sys.stdout.writelines(f"{safe(line.expandtabs(4))}\n" for line in lines)
+    sys.stdout.flush()
+
+
+def _agreed(path: Path) -> bool:
+    sys.stderr.write(f"Write {safe(path)}? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline(100).strip().lower() in {"y", "yes"}
+
+
+def _write(path: Path, before: bytes, after: str) -> None:
+    """Replace the file, after keeping what is there under a new name. The file keeps its mode."""
+    try:
+        if path.exists():
+            mode = path.stat().st_mode & 0o777
+            names = (path.with_name(f"{path.name}.bak{number or ''}") for number in count())
+            backup = next(name for name in names if not name.exists())
+            write_whole(backup, before)
+            write_whole(path, after.encode())
+            for written in (backup, path):
+                written.chmod(mode)
+            tell(f"Wrote {path}. The former file is {backup}.")
+        else:
+            write_whole(path, after.encode())
+            tell(f"Wrote {path}.")
+    except OSError as error:
+        raise RefusalError(f"{path} cannot be written ({error.strerror}). Nothing was changed.") from None
