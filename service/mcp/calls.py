@@ -94,7 +94,7 @@ class ToolCaller:
             wrong = f"{tool.name} needs {' and '.join(missing)}, which this call lacks or leaves empty"
             return _misused(tool, wrong, ignored)
         try:
-            asked = msgspec.convert({**given, **meant}, tool.arguments, strict=False).asked()
+            asked = tool.request({**given, **meant})
         except msgspec.ValidationError as error:
             return _misused(tool, clean(explain_invalid(error, tool.arguments).sentence("the call"))[:_TOLD], ignored)
         headers = context.request.headers if context.request is not None else None

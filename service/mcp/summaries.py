@@ -46,10 +46,18 @@ def _coins(data: Data) -> str:
 
 
 def _signal(data: Data) -> str:
-    sentences, claims = data["evidence"], data["claims"]
+    sentences = data["evidence"]
     counting = [sentences[rule["evidence"]] for rule in data["rules"] if rule["contribution"]]
-    said = [claims[0]["reason"]] if claims and claims[0]["reason"] else []
-    return " ".join([f"{data['symbol']}: {data['verdict']}.", *counting, *sentences[-2:], *said])
+    claims = [_claim(claim) for claim in data["claims"] or ()]
+    unclaimed = "No probability is claimed for such a verdict; get_signal_quality has the record of verdicts."
+    price = "" if data["price"] is None else f" at {usd(data['price'])}"
+    start = f"{data['symbol']}{price}: {data['verdict']}."
+    return " ".join([start, *counting, *sentences[-2:], *(claims or [unclaimed])])
+
+
+def _claim(claim: Data) -> str:
+    probability, base_rate = share(claim["probability"]), share(claim["base_rate"])
+    return f"{formats.label(claim['target'])} after {claim['days']} days: {probability} (base rate {base_rate})."
 
 
 def _historical(data: Data) -> str:

@@ -1,22 +1,27 @@
-"""The table of tools: what a model sees of each, what it takes, and which route answers.
+"""The tools: one typed function each, whose parameters and description a model sees, and the table of them.
 
 Decisions:
 - A tool a topic, thirteen in all; each asks one route, once, so that a call costs what the manifest says of it.
-- ToolArguments are named as the routes name them, so that what the service says of a mistake can be acted on.
+- Parameters are named as the routes name them, so that what the service says of a mistake can be acted on.
 - A list is asked for with a limit and not by pages: who needs all of it is no model, and has the command line.
+- Schemas come from the type hints by `compact_schema`, not by the SDK, whose `anyOf` and null strict hosts refuse.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import asdict
 
+from service.client.calls import OFFER_OF
 from service.mcp import views
+from service.units import usdc
 from service.wire.coins import SortOrder
 from service.wire.market import Trend
 from service.wire.quality import SignalType
 
+Text = str | UnsetType
 Limit = Annotated[int, Meta(le=200)]
 
 SortBy = Literal[
@@ -43,312 +48,233 @@ class ToolRequest(Struct, frozen=True):
     spread: str = ""
 
 
-class ToolArguments(Struct, frozen=True, kw_only=True):
-    """What a tool takes. By default the fields are the parameters of one route, `offer`."""
-
-    offer: ClassVar[str] = ""
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        return ToolRequest(self.offer, asdict(self))
-
-
-class OfRisk(ToolArguments, frozen=True):
-    """Of `coin_risk`."""
-
-    symbol: Annotated[str, Meta(description="e.g. BTC")]
-    view: Literal["risk", "trend", "id", "name", "contract", "resolve"] = "risk"
-    chain: str | UnsetType = UNSET
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        text = self.symbol
-        if self.view == "resolve":
-            return ToolRequest("resolve", {"q": text})
-        if self.view == "contract":
-            return ToolRequest("coin.by-contract", {"address": text, "chain": self.chain}, spread="coin")
-        if self.view in {"id", "name"}:
-            return ToolRequest(f"coin.by-{self.view}", {self.view: text}, spread="coin")
-        if self.view == "trend":
-            return ToolRequest("coin.lookup", {"symbol": text}, spread="coin")
-        return ToolRequest("coin.risk", {"symbol": text})
-
-
-class OfCoins(ToolArguments, frozen=True):
-    """Of `coins`."""
-
-    offer = "coins"
-    sort: SortBy = "rank"
-    order: SortOrder | UnsetType = UNSET
-    category: str | UnsetType = UNSET
-    trend: Trend | UnsetType = UNSET
-    limit: Limit = 20
-
-
-class OfVerdict(ToolArguments, frozen=True):
-    """Of `coin_verdict`."""
-
-    offer = "signal"
-    symbol: str
-    as_of: Annotated[str, Meta(description="ISO 8601: by what was known then")] | UnsetType = UNSET
-
-
-class OfHistory(ToolArguments, frozen=True):
-    """Of `coin_history`."""
-
-    offer = "coin.historical"
-    symbol: str
-    count: Annotated[int, Meta(le=1000)] = 24
-    unit: Literal["h", "d"] = "h"
-
-
-class OfMarket(ToolArguments, frozen=True):
-    """Of `market_state`."""
-
-    view: Literal[
-        "breadth", "crossings", "regime", "signals", "history", "prices", "baselines", "global", "sentiment",
-        "narratives",
-    ]  # fmt: skip
-    symbol: str | UnsetType = UNSET
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        plain: dict[str, tuple[str, Mapping[str, object]]] = {
-            "breadth": ("market.health", {"context": 1}),
-            "crossings": ("market.crossing", {}),
-            "global": ("market.global", {}),
-            "prices": ("market.prices", {"symbols": self.symbol}),
-            "baselines": ("market.baselines", {"symbols": self.symbol}),
-            "narratives": ("narratives", {}),
-        }
-        if self.view in plain:
-            return ToolRequest(*plain[self.view])
-        if self.view == "sentiment":
-            if self.symbol is UNSET:
-                return ToolRequest("sentiment", {"action": "summary"}, {"summary": "interpretation"})
-            return ToolRequest("coin.sentiment", {"symbol": self.symbol}, {"summary": "interpretation"}, "data")
-        action = "active" if self.view == "regime" else self.view
-        coins = dict.fromkeys(("positions", "signals", "currentPosition"), "coins")
-        return ToolRequest("regime", {"action": action, "symbol": self.symbol}, coins, "market")
-
-
-class CategoryArguments(ToolArguments, frozen=True):
-    """Of `category`."""
-
-    name: Annotated[str, Meta(description="Exact, e.g. Layer 1 (L1)")]
-    view: Literal["trend", "sentiment"]
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        return ToolRequest("category.info" if self.view == "trend" else "category.sentiment", {"name": self.name})
-
-
-class OfAlerts(ToolArguments, frozen=True):
-    """Of `funding_alerts`."""
-
-    offer = "funding.alerts"
-    symbol: str | UnsetType = UNSET
-    limit: Limit = 20
-
-
-class OfAssets(ToolArguments, frozen=True):
-    """Of `real_world_assets`."""
-
-    symbol: Annotated[str, Meta(description="e.g. AAPL; without it the list")] | UnsetType = UNSET
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        if self.symbol is UNSET:
-            return ToolRequest("rwa.assets", {})
-        if ":" in self.symbol:
-            return ToolRequest("rwa.asset", {"id": self.symbol}, {"": "assets"})
-        return ToolRequest("rwa.symbol", {"symbol": self.symbol}, {"": "assets"})
-
-
-class OfRecords(ToolArguments, frozen=True):
-    """Of `walkforward`."""
-
-    action: Literal["signals", "positions", "outcomes"]
-    symbol: str | UnsetType = UNSET
-    limit: Limit = 20
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        values = {"action": self.action, "symbol": self.symbol, "limit": self.limit}
-        return ToolRequest("walkforward", values, {self.action: "records"})
-
-
-class OfQuality(ToolArguments, frozen=True):
-    """Of `get_signal_quality`."""
-
-    offer = "signal.quality"
-    asset: str
-    signal_type: SignalType = "mean_reversion"
-
-
-class OfTranscripts(ToolArguments, frozen=True):
-    """Of `transcripts`."""
-
-    offer = "transcripts"
-    coin: str | UnsetType = UNSET
-    sector: str | UnsetType = UNSET
-    macro: Annotated[str, Meta(description="Topic, e.g. rates, etf")] | UnsetType = UNSET
-    limit: Limit = 10
-
-
-class OfWallets(ToolArguments, frozen=True):
-    """Of `wallets`."""
-
-    contract: Annotated[str, Meta(description="Without it the watchlist")] | UnsetType = UNSET
-    limit: Limit = 20
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        action = "watchlist" if self.contract is UNSET else "movements"
-        return ToolRequest("wallets", {"action": action, "contract": self.contract, "limit": self.limit})
-
-
-class OfQuestion(ToolArguments, frozen=True):
-    """Of `ask`."""
-
-    question: str
-
-    def asked(self) -> ToolRequest:
-        """The request that answers it."""
-        return ToolRequest("question", {"messages": [{"role": "user", "content": self.question}]})
-
-
 class McpTool(Struct, frozen=True, kw_only=True):
-    """One tool: its name, its title for people, what it is for, the routes it may ask, what it takes and gives."""
+    """One tool.
+
+    Attributes:
+        name: Its name.
+        title: Its title for people.
+        purpose: What it is for.
+        offers: Ids of the routes that it may ask.
+        arguments: Struct of its parameters.
+        view: Struct of its answer.
+        function: The request that answers a call, by its parameters.
+    """
 
     name: str
     title: str
-    description: str
+    purpose: str
     offers: tuple[str, ...]
-    arguments: type[ToolArguments]
+    arguments: type[Struct]
     view: type[Struct]
+    function: Callable[..., ToolRequest]
+
+    @property
+    def description(self) -> str:
+        """What it is for, and what a call costs by the table of offers."""
+        prices = sorted({OFFER_OF[offer].price for offer in self.offers})
+        if prices == [0]:
+            return f"{self.purpose} Free."
+        shown = " to ".join(f"${usdc(price)}" for price in dict.fromkeys((prices[0], prices[-1])))
+        return f"{self.purpose} 1 question or {shown}."
+
+    def request(self, arguments: Mapping[str, object]) -> ToolRequest:
+        """The request that answers a call.
+
+        Raises:
+            msgspec.ValidationError: If an argument is not valid.
+        """
+        given = msgspec.convert(arguments, self.arguments, strict=False)
+        return self.function(**msgspec.structs.asdict(given))
 
 
-TOOLS: Final = (
-    McpTool(
-        name="coin_risk",
-        title="Coin",
-        description="A coin: price, funding (% a year, above 0: longs pay), trends, sentiment, BTC "
-        "correlation. resolve: what a text means.",
-        offers=("coin.risk", "resolve", "coin.lookup", "coin.by-id", "coin.by-name", "coin.by-contract"),
-        arguments=OfRisk,
-        view=views.RiskView,
-    ),
-    McpTool(
-        name="coins",
-        title="Coins",
-        description="All coins, filtered and ranked: price, changes (%), volume (USD), funding (% a year), verdict.",
-        offers=("coins",),
-        arguments=OfCoins,
-        view=views.CoinsView,
-    ),
-    McpTool(
-        name="coin_verdict",
-        title="Coin verdict",
-        description="Bull-or-bear verdict on one coin by published rules: score -4 to +4, evidence, each rule's "
-        "contribution and the value that flips it.",
-        offers=("signal",),
-        arguments=OfVerdict,
-        view=views.VerdictView,
-    ),
-    McpTool(
-        name="coin_history",
-        title="Coin history",
-        description="One coin's price and funding (% a year), the last count hours (h) or days (d).",
-        offers=("coin.historical",),
-        arguments=OfHistory,
-        view=views.HistoryView,
-    ),
-    McpTool(
-        name="market_state",
-        title="Market",
-        description="The market. breadth: coins UP, HODL, DOWN; crossings: these swapped the lead; regime: risk-on or "
-        "-off; signals: coins that turned; history: a coin's trades; sentiment: also a coin's.",
-        offers=(
-            "market.health",
-            "market.crossing",
-            "regime",
-            "market.prices",
-            "market.baselines",
-            "market.global",
-            "coin.sentiment",
-            "sentiment",
-            "narratives",
-        ),
-        arguments=OfMarket,
-        view=views.MarketView,
-    ),
-    McpTool(
-        name="category",
-        title="Category",
-        description="A category of coins: how they trend (%), or news sentiment (-1 to 1).",
-        offers=("category.info", "category.sentiment"),
-        arguments=CategoryArguments,
-        view=views.CategoryView,
-    ),
-    McpTool(
-        name="funding_alerts",
-        title="Funding alerts",
-        description="Coins whose funding (% a year) became extreme, newest first. clearedAt null: it still is.",
-        offers=("funding.alerts",),
-        arguments=OfAlerts,
-        view=views.FundingAlertsView,
-    ),
-    McpTool(
-        name="real_world_assets",
-        title="Real-world assets",
-        description="Stocks, ETFs, metals, commodities, indices, currencies.",
-        offers=("rwa.assets", "rwa.symbol", "rwa.asset"),
-        arguments=OfAssets,
-        view=views.AssetsView,
-    ),
-    McpTool(
-        name="walkforward",
-        title="Walk-forward",
-        description="Back-tested strategies out of sample: entry signals, open positions, or outcomes with summary.",
-        offers=("walkforward",),
-        arguments=OfRecords,
-        view=views.WalkforwardView,
-    ),
-    McpTool(
-        name="get_signal_quality",
-        title="Signal quality",
-        description="How far to trust a strategy or the verdict on a coin, out of sample, after costs. "
-        "confidence: deflated Sharpe probability.",
-        offers=("signal.quality",),
-        arguments=OfQuality,
-        view=views.QualityView,
-    ),
-    McpTool(
-        name="transcripts",
-        title="Podcasts",
-        description="Quotes from podcasts and videos on coins, sectors, the economy: opinions, never instructions.",
-        offers=("transcripts",),
-        arguments=OfTranscripts,
-        view=views.TranscriptsView,
-    ),
-    McpTool(
-        name="wallets",
-        title="Wallets",
-        description="Watched on-chain wallets with tokens, or movements of one token in and out.",
-        offers=("wallets",),
-        arguments=OfWallets,
-        view=views.WalletsView,
-    ),
-    McpTool(
-        name="ask",
-        title="Ask",
-        description="Answers a market question in words, from the same data: rankings, comparisons, what no "
-        "other tool gives.",
-        offers=("question",),
-        arguments=OfQuestion,
-        view=views.AnswerView,
-    ),
-)
+TOOL_OF: Final[dict[str, McpTool]] = {}
+"""By name, in the order of the list."""
 
-TOOL_OF: Final = {tool.name: tool for tool in TOOLS}
+
+def tool(
+    title: str, view: type[Struct], *offers: str
+) -> Callable[[Callable[..., ToolRequest]], Callable[..., ToolRequest]]:
+    """Add a function to the tools; its docstring is the tool's purpose.
+
+    Args:
+        title: For people.
+        view: Struct of the answer.
+        *offers: Ids of the routes that it may ask.
+    """
+
+    def add(function: Callable[..., ToolRequest]) -> Callable[..., ToolRequest]:
+        hints = get_type_hints(function, include_extras=True)
+        fields: list[tuple[str, Any] | tuple[str, Any, Any]] = [
+            (name, hints[name]) if given.default is given.empty else (name, hints[name], given.default)
+            for name, given in inspect.signature(function).parameters.items()
+        ]
+        name = function.__name__
+        TOOL_OF[name] = McpTool(
+            name=name,
+            title=title,
+            purpose=" ".join((function.__doc__ or "").split()),
+            offers=offers,
+            arguments=msgspec.defstruct(name, fields, frozen=True, kw_only=True),
+            view=view,
+            function=function,
+        )
+        return function
+
+    return add
+
+
+@tool(
+    "Coin", views.RISK, "coin.risk", "resolve", "coin.lookup", "coin.by-id", "coin.by-name", "coin.by-contract"
+)  # fmt: skip
+def coin_risk(
+    symbol: Annotated[str, Meta(description="e.g. BTC")],
+    view: Literal["risk", "trend", "id", "name", "contract", "resolve"] = "risk",
+    chain: Text = UNSET,
+) -> ToolRequest:
+    """A coin: price, funding (above 0: longs pay), trends, sentiment, BTC correlation.
+
+    resolve: what a text means.
+    """
+    if view == "risk":
+        return ToolRequest("coin.risk", {"symbol": symbol})
+    if view == "resolve":
+        return ToolRequest("resolve", {"q": symbol})
+    if view == "contract":
+        return ToolRequest("coin.by-contract", {"address": symbol, "chain": chain}, spread="coin")
+    if view == "trend":
+        return ToolRequest("coin.lookup", {"symbol": symbol}, spread="coin")
+    return ToolRequest(f"coin.by-{view}", {view: symbol}, spread="coin")
+
+
+@tool("Coins", views.COINS, "coins")
+def coins(
+    sort: SortBy = "rank",
+    order: SortOrder | UnsetType = UNSET,
+    category: Text = UNSET,
+    trend: Trend | UnsetType = UNSET,
+    limit: Limit = 20,
+) -> ToolRequest:
+    """Coins, filtered and ranked: price, changes, volume, funding, verdict."""
+    values = {"sort": sort, "order": order, "category": category, "trend": trend, "limit": limit}
+    return ToolRequest("coins", values)
+
+
+@tool("Coin verdict", views.VERDICT, "signal")
+def coin_verdict(
+    symbol: str, as_of: Annotated[str, Meta(description="ISO 8601: by what was known then")] | UnsetType = UNSET
+) -> ToolRequest:
+    """Verdict on a coin by published rules: score -4 to +4, evidence, rules, what flips them."""
+    return ToolRequest("signal", {"symbol": symbol, "as_of": as_of, "detail": "brief"})
+
+
+@tool("Coin history", views.HISTORY, "coin.historical")
+def coin_history(symbol: str, count: Annotated[int, Meta(le=1000)] = 24, unit: Literal["h", "d"] = "h") -> ToolRequest:
+    """A coin's price and funding, the last count hours or days."""
+    return ToolRequest("coin.historical", {"symbol": symbol, "count": count, "unit": unit})
+
+
+@tool(
+    "Market", views.MARKET, "market.health", "market.crossing", "regime", "market.prices", "market.baselines",
+    "market.global", "coin.sentiment", "sentiment", "narratives",
+)  # fmt: skip
+def market_state(
+    view: Literal[
+        "breadth", "crossings", "regime", "signals", "history", "prices", "baselines", "global", "sentiment",
+        "narratives",
+    ],
+    symbol: Text = UNSET,
+) -> ToolRequest:  # fmt: skip
+    """Breadth: coins UP, HODL, DOWN; crossings: these swapped the lead; regime: risk-on or -off.
+
+    signals: coins that turned; history: a coin's trades; sentiment: also a coin's.
+    """
+    plain: dict[str, tuple[str, Mapping[str, object]]] = {
+        "breadth": ("market.health", {"context": 1}),
+        "crossings": ("market.crossing", {}),
+        "global": ("market.global", {}),
+        "prices": ("market.prices", {"symbols": symbol}),
+        "baselines": ("market.baselines", {"symbols": symbol}),
+        "narratives": ("narratives", {}),
+    }
+    if view in plain:
+        return ToolRequest(*plain[view])
+    if view == "sentiment":
+        if symbol is UNSET:
+            return ToolRequest("sentiment", {"action": "summary"}, {"summary": "interpretation"})
+        return ToolRequest("coin.sentiment", {"symbol": symbol}, {"summary": "interpretation"}, "data")
+    action = "active" if view == "regime" else view
+    rows = dict.fromkeys(("positions", "signals", "currentPosition"), "coins")
+    return ToolRequest("regime", {"action": action, "symbol": symbol}, rows, "market")
+
+
+@tool("Category", views.CATEGORY, "category.info", "category.sentiment")
+def category(
+    name: Annotated[str, Meta(description="Exact, e.g. Layer 1 (L1)")], view: Literal["trend", "sentiment"]
+) -> ToolRequest:
+    """A category's trends, or news sentiment (-1 to 1)."""
+    return ToolRequest("category.info" if view == "trend" else "category.sentiment", {"name": name})
+
+
+@tool("Funding alerts", views.ALERTS, "funding.alerts")
+def funding_alerts(symbol: Text = UNSET, limit: Limit = 20) -> ToolRequest:
+    """Coins whose funding became extreme, newest first. clearedAt null: still so."""
+    return ToolRequest("funding.alerts", {"symbol": symbol, "limit": limit})
+
+
+@tool("Real-world assets", views.ASSETS, "rwa.assets", "rwa.symbol", "rwa.asset")
+def real_world_assets(
+    symbol: Annotated[str, Meta(description="e.g. AAPL; without it the list")] | UnsetType = UNSET,
+) -> ToolRequest:
+    """Stocks, ETFs, metals, commodities, indices, currencies."""
+    if isinstance(symbol, UnsetType):
+        return ToolRequest("rwa.assets", {})
+    if ":" in symbol:
+        return ToolRequest("rwa.asset", {"id": symbol}, {"": "assets"})
+    return ToolRequest("rwa.symbol", {"symbol": symbol}, {"": "assets"})
+
+
+@tool("Walk-forward", views.WALKFORWARD, "walkforward")
+def walkforward(
+    action: Literal["signals", "positions", "outcomes"], symbol: Text = UNSET, limit: Limit = 20
+) -> ToolRequest:
+    """Strategies out of sample: entry signals, open positions, outcomes."""
+    return ToolRequest("walkforward", {"action": action, "symbol": symbol, "limit": limit}, {action: "records"})
+
+
+@tool("Signal quality", views.QUALITY, "signal.quality")
+def get_signal_quality(asset: str, signal_type: SignalType = "mean_reversion") -> ToolRequest:
+    """Out-of-sample record of a strategy or the verdict on a coin, after costs.
+
+    confidence: deflated Sharpe probability.
+    """
+    return ToolRequest("signal.quality", {"asset": asset, "signal_type": signal_type})
+
+
+@tool("Podcasts", views.TRANSCRIPTS, "transcripts")
+def transcripts(
+    coin: Text = UNSET,
+    sector: Text = UNSET,
+    macro: Annotated[str, Meta(description="Topic, e.g. rates, etf")] | UnsetType = UNSET,
+    limit: Limit = 10,
+) -> ToolRequest:
+    """Podcast quotes on coins, sectors, economy: opinions, not instructions."""
+    return ToolRequest("transcripts", {"coin": coin, "sector": sector, "macro": macro, "limit": limit})
+
+
+@tool("Wallets", views.WALLETS, "wallets")
+def wallets(
+    contract: Annotated[str, Meta(description="Without it the watchlist")] | UnsetType = UNSET, limit: Limit = 20
+) -> ToolRequest:
+    """Watched wallets and tokens, or one token's movements."""
+    action = "watchlist" if contract is UNSET else "movements"
+    return ToolRequest("wallets", {"action": action, "contract": contract, "limit": limit})
+
+
+@tool("Ask", views.ANSWER, "question")
+def ask(question: str) -> ToolRequest:
+    """Answers in words: rankings, comparisons, what no other tool gives."""
+    return ToolRequest("question", {"messages": [{"role": "user", "content": question}]})
+
+
+TOOLS: Final = tuple(TOOL_OF.values())

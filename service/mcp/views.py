@@ -1,21 +1,18 @@
-"""What a model is given of each payload: what decides and what qualifies it, in the wire's own names and types.
+"""What a model is given of each payload: fields of the wire's structs, by name.
 
 What only a program follows up (hashes, feeds, what is derived from other fields) is left out: a model reads every byte.
-Rows that differ by what was asked for stand in one list, where each holds what it has. A test holds every field to the
-wire's struct that it comes from.
+Rows that differ by what was asked for stand in one list, where each holds what it has: `?` marks fields that may be
+missing.
 """
-# ruff: noqa: N815 - names on the wire are the contract's, camelCase included
 
-from typing import Any, Literal
+from typing import Any, Final, Union, get_type_hints
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from service.wire.market import Stance, Trend, Zone
-from service.wire.quality import ReliabilityTier
-from service.wire.regime import Direction, Regime
-from service.wire.rwa import AssetType
-from service.wire.verdict import Confidence, Label
-from service.wire.walkforward import Strategy
+from service.wire import ask, coins, market, quality, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
+
+Kind = type[Struct]
 
 
 class Dated(Struct, frozen=True, kw_only=True):
@@ -25,277 +22,129 @@ class Dated(Struct, frozen=True, kw_only=True):
     data_age_seconds: int
 
 
-class RiskView(Dated, frozen=True, kw_only=True):
-    """Of `coin.risk`, `resolve` and the lookups of a coin."""
-
-    symbol: str | UnsetType = UNSET
-    price: float | UnsetType | None = UNSET
-    funding_apr: float | UnsetType | None = UNSET
-    trend_daily: Trend | UnsetType | None = UNSET
-    trend_weekly: Trend | UnsetType | None = UNSET
-    sentiment_stance: Stance | UnsetType | None = UNSET
-    btc_correlation: float | UnsetType | None = UNSET
-    name: str | UnsetType | None = UNSET
-    trends: list[dict[str, Any]] | UnsetType = UNSET
-    matches: list[dict[str, Any]] | UnsetType = UNSET
-    _stale_fields: list[str] | UnsetType = UNSET
-
-
-class _CoinRow(Struct, frozen=True):
-    """Of `coins`."""
-
-    symbol: str
-    price: float | None
-    change_24h: float | None
-    change_7d: float | None
-    volume_24h_usd: float | None
-    funding_apr: float | None
-    trend_daily: Trend | None
-    verdict: Label | None
-    _stale_fields: list[str]
-
-
-class CoinsView(Dated, frozen=True, kw_only=True):
-    """Of `coins`."""
-
-    coins: list[_CoinRow]
-
-
-class _Rule(Struct, frozen=True):
-    """Of a verdict: one rule, applied."""
-
-    id: str
-    contribution: float
-    flips_at: str | float | None
-
-
-class VerdictView(Dated, frozen=True, kw_only=True):
-    """Of `signal`."""
-
-    symbol: str
-    verdict: Label
-    score: float
-    confidence: Confidence
-    evidence: list[str]
-    rules: list[_Rule]
-
-
-class _Point(Struct, frozen=True):
-    """Of a coin's history."""
-
-    t: str
-    priceUSD: float
-    fundingRate: float | None
-
-
-class HistoryView(Dated, frozen=True, kw_only=True):
-    """Of `coin.historical`."""
-
-    symbol: str
-    change_pct: float | None
-    series: list[_Point]
-
-
-class _Crossing(Struct, frozen=True):
-    """Of breadth: UP came to outnumber DOWN, or the reverse."""
-
-    at: str
-    direction: Literal["UP over DOWN", "DOWN over UP"]
-
-
-class _CoinRegime(Struct, frozen=True, kw_only=True):
-    """Of `regime`: a coin as its position or its signal shows it."""
-
-    symbol: str
-    direction: Direction | UnsetType | None = UNSET
-    entryDate: str | UnsetType = UNSET
-    firedAt: str | UnsetType = UNSET
-
-
-class _Trade(Struct, frozen=True):
-    """Of `regime?action=history`."""
-
-    direction: Direction
-    exitDate: str
-    returnPct: float
-
-
-class _Narrative(Struct, frozen=True):
-    """Of `narratives`."""
-
-    name: str
-    mentions: int
-
-
-class MarketView(Dated, frozen=True, kw_only=True):
-    """Of the routes of the market, and `regime`."""
-
-    breadth_pct: dict[str, float] | UnsetType = UNSET
-    interpretation: str | UnsetType = UNSET
-    crossings: list[_Crossing] | UnsetType = UNSET
-    regime: Regime | UnsetType | None = UNSET
-    since: str | UnsetType = UNSET
-    coins: list[_CoinRegime] | UnsetType = UNSET
-    trades: list[_Trade] | UnsetType = UNSET
-    prices: dict[str, Any] | UnsetType = UNSET
-    baselines: dict[str, Any] | UnsetType = UNSET
-    totalMarketCap: dict[str, Any] | UnsetType = UNSET
-    marketCapPercentage: dict[str, Any] | UnsetType = UNSET
-    narratives: list[_Narrative] | UnsetType = UNSET
-
-
-class _Member(Struct, frozen=True, kw_only=True):
-    """Of a category: a coin as it trades, or as it is written about."""
-
-    symbol: str
-    price: float | UnsetType | None = UNSET
-    change_24h: float | UnsetType | None = UNSET
-    trend_daily: Trend | UnsetType | None = UNSET
-    score: float | UnsetType | None = UNSET
-
-
-class CategoryView(Dated, frozen=True, kw_only=True):
-    """Of `category.info`, or of `category.sentiment`."""
-
-    name: str
-    stance: Stance | UnsetType = UNSET
-    score: float | UnsetType | None = UNSET
-    summary: str | UnsetType = UNSET
-    coins: list[_Member]
-
-
-class _Alert(Struct, frozen=True):
-    """Of `funding.alerts`."""
-
-    asset: str
-    triggerZone: Zone
-    fundingAtTrigger: float
-    firedAt: str
-    clearedAt: str | None
-
-
-class FundingAlertsView(Dated, frozen=True, kw_only=True):
-    """Of `funding.alerts`."""
-
-    events: list[_Alert]
-
-
-class _Asset(Struct, frozen=True, kw_only=True):
-    """Of `rwa.assets`; what `rwa.symbol` knows beyond that."""
-
-    id: str
-    name: str
-    assetType: AssetType
-    price: float | UnsetType | None = UNSET
-    change_24h: float | UnsetType | None = UNSET
-    trend_daily: Trend | UnsetType | None = UNSET
-
-
-class AssetsView(Dated, frozen=True, kw_only=True):
-    """Of `rwa.assets`, or of `rwa.symbol`."""
-
-    assets: list[_Asset]
-
-
-class _Record(Struct, frozen=True, kw_only=True):
-    """Of `walkforward`: a decision, a position that is held, or one that has ended."""
-
-    symbol: str
-    direction: Direction
-    strategy: Strategy
-    scanDate: str | UnsetType = UNSET
-    entryDate: str | UnsetType = UNSET
-    unrealizedPct: float | UnsetType | None = UNSET
-    exitDate: str | UnsetType = UNSET
-    returnPct: float | UnsetType = UNSET
-
-
-class _Summary(Struct, frozen=True):
-    """Of a walk-forward run, out of sample, after costs."""
-
-    total: int
-    winRate: float | None
-    meanReturnPct: float | None
-    deflatedSharpe: float | None
-    maxDrawdownPct: float
-
-
-class WalkforwardView(Dated, frozen=True, kw_only=True):
-    """Of `walkforward`, all three actions."""
-
-    records: list[_Record]
-    summary: _Summary | UnsetType | None = UNSET
-
-
-class _Validations(Struct, frozen=True):
-    """Of `signal.quality`: the trades that were counted, out of sample, after costs."""
-
-    sampleSize: int
-    winRate: float | None
-    meanReturnPct: float | None
-    sharpe: float | None
-
-
-class QualityView(Dated, frozen=True, kw_only=True):
-    """Of `signal.quality`."""
-
-    asset: str
-    reliability_tier: ReliabilityTier
-    confidence: float | None
-    validations: _Validations
-
-
-class _Highlight(Struct, frozen=True, kw_only=True):
-    """Of `transcripts`."""
-
-    publishedAt: str
-    speaker: str | None
-    quote: str
-    url: str
-    coins: list[str]
-
-
-class TranscriptsView(Dated, frozen=True, kw_only=True):
-    """Of `transcripts`."""
-
-    highlights: list[_Highlight]
-
-
-class _Token(Struct, frozen=True):
-    """Of a watched wallet: a token that moved."""
-
-    contract: str
-    symbol: str | None
-
-
-class _Wallet(Struct, frozen=True):
-    """Of `wallets?action=watchlist`."""
-
-    address: str
-    label: str | None
-    tokens: list[_Token]
-
-
-class _Movement(Struct, frozen=True):
-    """Of `wallets?action=movements`."""
-
-    ts: str
-    token: str | None
-    direction: Literal["in", "out"]
-    amount: str
-    amount_usd: float | None
-    label: str | None
-
-
-class WalletsView(Dated, frozen=True, kw_only=True):
-    """Of `wallets`, both actions."""
-
-    watchlist: list[_Wallet] | UnsetType = UNSET
-    movements: list[_Movement] | UnsetType = UNSET
-
-
-class AnswerView(Struct, frozen=True, kw_only=True):
-    """Of `question`; `as_of` is of the oldest source, null where the answer rests on none."""
-
-    as_of: str | None
-    text: str
+def row(name: str, wires: tuple[Kind, ...], fields: str, base: Kind = Struct, /, **own: Any) -> Kind:
+    """A struct of fields of the wire.
+
+    Args:
+        name: Its name.
+        wires: Structs that have the fields; the first that has one gives its type, without limits.
+        fields: Their names on the wire.
+        base: What it extends.
+        **own: Types of fields that are shown in another form.
+
+    Raises:
+        KeyError: If no struct has a field.
+    """
+    types: dict[str, Any] = {}
+    for wire in reversed(wires):
+        hints = get_type_hints(wire)
+        types |= {field.encode_name: hints[field.name] for field in msgspec.structs.fields(wire)}
+    types |= own
+    named = [(field.removesuffix("?"), field.endswith("?")) for field in fields.split()]
+    made: list[tuple[str, Any] | tuple[str, Any, Any]] = [
+        (field, Union[types[field], UnsetType], UNSET) if may_miss else (field, types[field])  # noqa: UP007 - types
+        for field, may_miss in named
+    ]
+    return msgspec.defstruct(name, made, bases=(base,), frozen=True, kw_only=True)
+
+
+def view(name: str, wires: tuple[Kind, ...], fields: str, /, **own: Any) -> Kind:
+    """A dated answer, as `row`."""
+    return row(name, wires, fields, Dated, **own)
+
+
+OBJECTS: Final = list[dict[str, Any]]
+"""Rows that are shown whole."""
+
+RISK: Final = view(
+    "RiskView",
+    (market.RiskContext, coins.CoinIdentity, coins.CoinLookup, coins.Resolved),
+    "symbol? price? funding_apr? trend_daily? trend_weekly? sentiment_stance? btc_correlation? name? trends? matches? "
+    "_stale_fields?",
+    trends=OBJECTS,
+    matches=OBJECTS,
+)
+_COIN: Final = row(
+    "CoinView",
+    (coins.CoinRow,),
+    "symbol price change_24h change_7d volume_24h_usd funding_apr trend_daily verdict _stale_fields",
+)
+COINS: Final = view("CoinsView", (), "coins", coins=list[_COIN])  # type: ignore[valid-type] # made above
+_RULE: Final = row("RuleView", (verdict.AppliedRule,), "id contribution flips_at")
+VERDICT: Final = view(
+    "VerdictView",
+    (verdict.BriefSignal,),
+    "symbol price verdict score confidence evidence rules",
+    rules=list[_RULE],  # type: ignore[valid-type]
+)
+_POINT: Final = row("PointView", (market.HistoricalPoint,), "t priceUSD fundingRate")
+HISTORY: Final = view(
+    "HistoryView",
+    (market.Historical,),
+    "symbol change_pct series",
+    series=list[_POINT],  # type: ignore[valid-type]
+)
+_CROSSING: Final = row("CrossingView", (market.Crossing,), "at direction")
+_COIN_REGIME: Final = row(
+    "CoinRegimeView", (regime.RegimeSignal, regime.RegimePosition), "symbol direction? entryDate? firedAt?"
+)
+_TRADE: Final = row("TradeView", (regime.RegimeTrade,), "direction exitDate returnPct")
+_NARRATIVE: Final = row("NarrativeView", (sentiment.Narrative,), "name mentions")
+MARKET: Final = view(
+    "MarketView",
+    (market.MarketHealth, regime.MarketRegime),
+    "breadth_pct? interpretation? crossings? regime? since? coins? trades? prices? baselines? totalMarketCap? "
+    "marketCapPercentage? narratives?",
+    breadth_pct=dict[str, float],
+    crossings=list[_CROSSING],  # type: ignore[valid-type]
+    coins=list[_COIN_REGIME],  # type: ignore[valid-type]
+    trades=list[_TRADE],  # type: ignore[valid-type]
+    narratives=list[_NARRATIVE],  # type: ignore[valid-type]
+    **dict.fromkeys(("prices", "baselines", "totalMarketCap", "marketCapPercentage"), dict[str, Any]),
+)
+_MEMBER: Final = row(
+    "MemberView", (market.CategoryCoin, sentiment.CoinSentiment), "symbol price? change_24h? trend_daily? score?"
+)
+CATEGORY: Final = view(
+    "CategoryView",
+    (sentiment.CategorySentiment,),
+    "name stance? score? summary? coins",
+    coins=list[_MEMBER],  # type: ignore[valid-type]
+)
+_ALERT: Final = row("AlertView", (market.FundingAlert,), "asset triggerZone fundingAtTrigger firedAt clearedAt")
+ALERTS: Final = view("FundingAlertsView", (), "events", events=list[_ALERT])  # type: ignore[valid-type]
+_ASSET: Final = row("AssetView", (rwa.RwaAsset, rwa.RwaListing), "id name assetType price? change_24h? trend_daily?")
+ASSETS: Final = view("AssetsView", (), "assets", assets=list[_ASSET])  # type: ignore[valid-type]
+_RECORD: Final = row(
+    "RecordView",
+    (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
+    "symbol direction strategy scanDate? entryDate? unrealizedPct? exitDate? returnPct?",
+)
+_SUMMARY: Final = row(
+    "SummaryView", (walkforward.WalkforwardSummary,), "total winRate meanReturnPct deflatedSharpe maxDrawdownPct"
+)
+WALKFORWARD: Final = view(
+    "WalkforwardView",
+    (),
+    "records summary?",
+    records=list[_RECORD],  # type: ignore[valid-type]
+    summary=Union[_SUMMARY, None],  # type: ignore[valid-type] # noqa: UP007
+)
+_VALIDATIONS: Final = row("ValidationsView", (quality.SignalValidations,), "sampleSize winRate meanReturnPct sharpe")
+QUALITY: Final = view(
+    "QualityView", (quality.SignalQuality,), "asset reliability_tier confidence validations", validations=_VALIDATIONS
+)
+_HIGHLIGHT: Final = row("HighlightView", (transcripts.Highlight,), "publishedAt speaker quote url coins")
+TRANSCRIPTS: Final = view("TranscriptsView", (), "highlights", highlights=list[_HIGHLIGHT])  # type: ignore[valid-type]
+_TOKEN: Final = row("TokenView", (wallets.MovedToken,), "contract symbol")
+_WALLET: Final = row("WalletView", (wallets.WatchedWallet,), "address label tokens", tokens=list[_TOKEN])  # type: ignore[valid-type]
+_MOVEMENT: Final = row("MovementView", (wallets.Movement,), "ts token direction amount amount_usd label")
+WALLETS: Final = view(
+    "WalletsView",
+    (),
+    "watchlist? movements?",
+    watchlist=list[_WALLET],  # type: ignore[valid-type]
+    movements=list[_MOVEMENT],  # type: ignore[valid-type]
+)
+ANSWER: Final = row("AnswerView", (ask.QuestionAnswer,), "as_of text", as_of=Union[str, None])  # noqa: UP007
+"""`as_of` is of the oldest source, null where the answer rests on none."""

@@ -24,7 +24,7 @@ CALLS = (
     ),
     Call("coin_risk", {"symbol": "GAS", "view": "resolve"}, "resolve"),
     Call("coins", {"sort": "change_24h", "limit": 10}, "coins"),
-    Call("coin_verdict", {"symbol": "BTC"}, "signal.btc"),
+    Call("coin_verdict", {"symbol": "BTC"}, "signal.brief"),
     Call("coin_history", {"symbol": "BTC", "count": 90, "unit": "d"}, "coin.historical.days"),
     Call("market_state", {"view": "breadth"}, "market.health.context"),
     Call("market_state", {"view": "crossings"}, "market.crossing"),

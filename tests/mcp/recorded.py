@@ -28,7 +28,7 @@ _FILES: Mapping[str, str] = {
     "/api/cli/rwa/asset/xyz%3AAAPL": "rwa.asset",
     "/api/cli/coins": "coins",
     "/api/cli/coin/historical/BTC": "coin.historical.days",
-    "/api/cli/signal/BTC": "signal.btc",
+    "/api/cli/signal/BTC": "signal.brief",
     "/api/cli/category/info/Layer%201%20%28L1%29": "category.info",
     "/api/cli/category/sentiment/Layer%201%20%28L1%29": "category.sentiment",
     "/api/cli/rwa/symbol/AAPL": "rwa.symbol",

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # has no types
 
@@ -21,7 +20,7 @@ def answered(
     call: Call, document: Any = None, most_bytes: int = tool_results.DEFAULT_BYTES, happened: str = "", **headers: str
 ) -> ToolResult:
     tool = TOOL_OF[call.tool]
-    asked = msgspec.convert(dict(call.arguments), tool.arguments).asked()
+    asked = tool.request(call.arguments)
     body = json.dumps(load(call.answer) if document is None else document).encode()
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
     return make_result(tool, asked, RawAnswer(200, fields, body), most_bytes, happened)
@@ -93,9 +92,9 @@ def test_the_text_says_what_decides_and_of_when_it_is() -> None:
 
 def test_the_text_of_a_verdict_holds_what_counts_and_no_more() -> None:
     told = answered(call_of("coin_verdict")).text
-    assert told.startswith("BTC: strong-bull. The daily trend of BTC is UP")
+    assert told.startswith("BTC at $117,700: strong-bull. The daily trend of BTC is UP")
     assert "Together that is +2.50 on a scale from -4 to +4: strong-bull." in told
-    assert "No skill shown: " in told
+    assert told.splitlines()[0].endswith("get_signal_quality has the record of verdicts.")
     assert "neither way" not in told
 
 
@@ -158,7 +157,7 @@ def test_what_could_not_be_refreshed_is_named() -> None:
 
 
 def test_a_verdict_says_which_of_its_sources_are_not_as_they_should_be() -> None:
-    document = load("signal.btc")
+    document = load("signal.brief")
     document["data"]["sources"] |= {"funding": "rejected", "risk": "stale"}
     document["data"] |= {"claims": None, "record": None}
     told = answered(call_of("coin_verdict"), document)
@@ -282,7 +281,7 @@ LONG = ("\u754c" * 3_000, '"\\\n' * 3_000)
 
 WORDS = {
     "coin.risk": ("sentiment_summary", "symbol"),
-    "signal.btc": ("symbol",),
+    "signal.brief": ("symbol",),
     "market.health.context": ("interpretation",),
     "market.crossing": ("message",),
     "category.sentiment": ("summary", "name"),

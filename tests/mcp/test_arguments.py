@@ -51,7 +51,7 @@ async def test_an_empty_argument_counts_as_absent(opened: Opened, service: Recor
         wallets = await client.call_tool("wallets", {"contract": empty})
     assert not any(result.is_error for result in (verdict, coins, wallets))
     assert [heard.query for heard in service.heard] == [
-        {},
+        {"detail": "brief"},
         {"sort": "rank", "limit": "20"},
         {"action": "watchlist", "limit": "20"},
     ]

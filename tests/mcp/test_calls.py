@@ -76,7 +76,7 @@ async def test_arguments_arrive_as_the_route_s_parameters(opened: Opened, servic
     assert history.query == {"count": "90", "unit": "d"}
     assert records.query == {"action": "outcomes", "symbol": "SOL", "limit": "5"}
     assert category.path.endswith("/Layer%201%20%28L1%29")
-    assert verdict.query == {}
+    assert verdict.query == {"detail": "brief"}
     assert question.body == {"messages": [{"role": "user", "content": "How is ETH doing?"}]}
     assert question.key is not None
     assert len(question.key) == 32

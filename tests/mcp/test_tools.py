@@ -1,8 +1,7 @@
 """What a model is given to choose from."""
 
-import json
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,56 +15,12 @@ from service.mcp.gateway import Gateway
 from service.mcp.server import INSTRUCTIONS, make_server
 from service.mcp.tool_results import DEFAULT_BYTES
 from service.mcp.tools import TOOL_OF, TOOLS
-from service.wire import ask, coins, market, quality, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
 from service.wire.schema import compact_schema
 from tests.mcp.calls import CALLS
 from tests.mcp.conftest import ERAS, Opened
 
 LONGEST = 13_000
 UNPAID = 13
-OF: dict[type[msgspec.Struct], tuple[type[msgspec.Struct], ...]] = {
-    views.RiskView: (market.RiskContext, coins.CoinIdentity, coins.CoinLookup, coins.Resolved),
-    views._CoinRow: (coins.CoinRow,),
-    views.CoinsView: (coins.Coins,),
-    views._Rule: (verdict.AppliedRule,),
-    views.VerdictView: (verdict.Signal,),
-    views._Point: (market.HistoricalPoint,),
-    views.HistoryView: (market.Historical,),
-    views._Crossing: (market.Crossing,),
-    views._CoinRegime: (regime.RegimePosition, regime.RegimeSignal),
-    views._Trade: (regime.RegimeTrade,),
-    views.MarketView: (
-        market.MarketHealth,
-        market.Crossings,
-        regime.MarketRegime,
-        regime.RegimeHistory,
-        market.LivePrices,
-        market.GlobalMarket,
-        sentiment.SentimentItem,
-        sentiment.Narratives,
-    ),
-    views._Narrative: (sentiment.Narrative,),
-    views._Member: (market.CategoryCoin, sentiment.CoinSentiment),
-    views.CategoryView: (market.CategoryInfo, sentiment.CategorySentiment),
-    views._Alert: (market.FundingAlert,),
-    views.FundingAlertsView: (market.FundingAlerts,),
-    views._Asset: (rwa.RwaListing, rwa.RwaAsset),
-    views.AssetsView: (rwa.RwaAssets,),
-    views._Record: (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
-    views._Summary: (walkforward.WalkforwardSummary,),
-    views.WalkforwardView: (walkforward.WalkforwardOutcomes,),
-    views._Validations: (quality.SignalValidations,),
-    views.QualityView: (quality.SignalQuality,),
-    views._Highlight: (transcripts.Highlight,),
-    views.TranscriptsView: (transcripts.Highlights,),
-    views._Token: (wallets.MovedToken,),
-    views._Wallet: (wallets.WatchedWallet,),
-    views._Movement: (wallets.Movement,),
-    views.WalletsView: (wallets.Watchlist, wallets.Movements),
-    views.AnswerView: (ask.QuestionAnswer,),
-}
-OURS = {"as_of", "data_age_seconds", "notes", "records"}
-"""Fields that no payload has under this name."""
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
@@ -77,12 +32,6 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(schema, list):
         for inner in schema:
             yield from objects(inner)
-
-
-def hints_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Types of a struct's fields, by the names that travel too."""
-    hints = get_type_hints(kind)
-    return hints | {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
 
 
 async def test_the_whole_list_of_tools_is_shorter_than_thirteen_thousand_bytes(opened: Opened) -> None:
@@ -168,7 +117,7 @@ def test_a_call_asks_only_the_routes_that_its_tool_names() -> None:
     asked: dict[str, set[str]] = {}
     for call in CALLS:
         tool = TOOL_OF[call.tool]
-        asked.setdefault(call.tool, set()).add(msgspec.convert(dict(call.arguments), tool.arguments).asked().offer)
+        asked.setdefault(call.tool, set()).add(tool.request(call.arguments).offer)
     assert asked == {tool.name: set(tool.offers) for tool in TOOLS}
 
 
@@ -179,31 +128,20 @@ def test_what_a_tool_takes_is_known_to_its_route_by_the_same_name() -> None:
         assert set(tool.arguments.__struct_fields__) <= known | own, tool.name
 
 
-@pytest.mark.parametrize("view", OF, ids=lambda view: view.__name__)
-def test_a_field_of_a_view_has_the_name_and_the_values_of_the_wire_s(view: type[msgspec.Struct]) -> None:
-    wires = [hints_of(kind) for kind in OF[view]]
-    for name, kind in get_type_hints(view).items():
-        theirs = [hints[name] for hints in wires if name in hints]
-        assert theirs or name in OURS | {"coins", "assets"}, name
-        for their in theirs:
-            if not holds_structs(kind):
-                assert members(their) <= members(kind), (name, their, kind)
+async def test_every_description_ends_with_what_a_call_costs(opened: Opened) -> None:
+    async with opened() as client:
+        listed = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+    dear = {name for name, text in listed.items() if text.endswith(" 1 question or $0.05.")}
+    assert dear == {"ask", "walkforward"}
+    assert all(text.endswith(" 1 question or $0.005.") for name, text in listed.items() if name not in dear)
 
 
-def members(kind: Any) -> set[Any]:
-    """The values that a type has, as far as a schema tells them apart."""
-    (schema,), _ = msgspec.json.schema_components([kind])
-    branches = schema.get("anyOf", [schema])
-    return {json.dumps(value) for branch in branches for value in branch.get("enum", [branch.get("type", "object")])}
-
-
-def holds_structs(kind: Any) -> bool:
-    return bool(msgspec.json.schema_components([kind])[1])
-
-
-def test_views_are_all_held_to_the_wire() -> None:
-    made = {kind for kind in vars(views).values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)}
-    assert made - {msgspec.Struct, views.Dated} == set(OF)
+@pytest.mark.parametrize(
+    ("offers", "cost"),
+    [(("manifest",), "Free."), (("coins", "question"), "1 question or $0.005 to $0.05.")],
+)
+def test_a_tool_of_free_routes_or_of_several_prices_says_so(offers: tuple[str, ...], cost: str) -> None:
+    assert msgspec.structs.replace(TOOL_OF["coins"], offers=offers, purpose="Lists.").description == f"Lists. {cost}"
 
 
 async def test_the_server_says_what_no_single_tool_can(opened: Opened) -> None:
@@ -215,9 +153,9 @@ async def test_the_server_says_what_no_single_tool_can(opened: Opened) -> None:
 
 
 def test_enumerations_of_the_wire_stand_in_the_schema() -> None:
-    properties = compact_schema(views.VerdictView)["properties"]
+    properties = compact_schema(views.VERDICT)["properties"]
     assert set(properties["verdict"]["enum"]) == {
         "strong-bull", "bull", "neutral", "bear", "strong-bear", "insufficient-evidence",
     }  # fmt: skip
     assert properties["rules"]["items"]["properties"]["flips_at"] == {"type": ["string", "number", "null"]}
-    assert None in compact_schema(views.RiskView)["properties"]["trend_daily"]["enum"]
+    assert None in compact_schema(views.RISK)["properties"]["trend_daily"]["enum"]
