@@ -25,7 +25,9 @@ group = VerdictGroup(
 )
 
 
-@group.command("serve", short_help="Serve over standard input and output, or over HTTP.", example="verdict mcp --http")
+@group.command(
+    "serve", short_help="Serve over standard input and output, or over HTTP.", example="verdict mcp serve --http"
+)
 @click.option("--http", is_flag=True, help="Listen on this machine; each caller brings its own API key.")
 @click.option("--port", type=int, metavar="PORT", help="Where to listen with --http (8403).")
 @click.option("--budget", type=int, metavar="BYTES", help="Most bytes of an answer (24576).")

@@ -1,10 +1,12 @@
 """The MCP server: tools, resources and prompts over standard input and output or over HTTP.
 
-Like every client it knows the wire types and HTTP. `tools` is the table of tools.
+Like every client it knows the wire types and HTTP. `tools` has the tools, `host_config` the entries in the files of
+hosts.
 
 Decisions:
-- Thirteen tools, one per topic, in under 13,000 bytes including descriptions: a model reads the list before its first
-  question. A tool returns what decides and what qualifies it; the API has every field.
+- Thirteen tools, one typed function per topic, in under 13,000 bytes including descriptions, which end with what a call
+  costs: a model reads the list before its first question. A tool returns what decides and what qualifies it; the API
+  has every field.
 - An answer is decoded into the struct that its schema is made from. Fields of a newer service are dropped; data that
   contradicts the schema is an error.
 - Every answer gives its time and age. `notes` says what was cut, what is stale, and whether figures are recorded. An

@@ -4,7 +4,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any, BinaryIO, Final
 
@@ -19,7 +19,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
 
 from service.client.errors import RefusalError
-from service.client.paying.buyer import Buyer, unattended_buyer
+from service.client.paying.buyer import unattended_buyer
 from service.client.profile.connection import token_of
 from service.clock import SystemClock
 from service.mcp import http_guard, sessions
@@ -110,9 +110,13 @@ def serve(
     if port is not None and not http:
         raise RefusalError("--port: only --http listens on one")
     queue_output("stderr")
-    buyer = _buyer(environment) if pay else None
-    whose = bearer if http else _own(environment, url)
-    with closing(Gateway(url, whose, buyer)) as gateway:
+    buyer = unattended_buyer(environment, SystemClock(), tell=tell, pause=threading.Event().wait) if pay else None
+
+    def own(_headers: object) -> str | None:
+        """The credential of this machine's user, read at each call: a login takes effect at once."""
+        return token_of(environment, url)
+
+    with closing(Gateway(url, bearer if http else own, buyer)) as gateway:
         server = make_server(ToolCaller(gateway, most_bytes, over_http=http), most_bytes, over_http=http)
         if http:
             proxies = trusted_proxies(environment)
@@ -142,15 +146,6 @@ def _interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _own(environment: Mapping[str, str], url: str) -> Callable[[object], str | None]:
-    """The credential of this machine's user, read at each call: a login takes effect at once."""
-    return lambda _headers: token_of(environment, url)
-
-
-def _buyer(environment: Mapping[str, str]) -> Buyer:
-    return unattended_buyer(environment, SystemClock(), tell=tell, pause=threading.Event().wait)
 
 
 async def serve_stdio(server: Server[Any]) -> None:

@@ -128,7 +128,7 @@ WALKFORWARD: Final = view(
     (),
     "records summary?",
     records=list[_RECORD],  # type: ignore[valid-type]
-    summary=Union[_SUMMARY, None],  # type: ignore[valid-type] # noqa: UP007
+    summary=Union[_SUMMARY, None],  # noqa: UP007
 )
 _VALIDATIONS: Final = row("ValidationsView", (quality.SignalValidations,), "sampleSize winRate meanReturnPct sharpe")
 QUALITY: Final = view(

@@ -13,7 +13,7 @@ from service.cli import mcp_commands
 from service.client.profile import credentials
 from service.client.profile.credentials import StoredCredential
 from service.mcp import serving
-from tests.cli.commanding import Terminal, Told, parsed, typed
+from tests.cli.commanding import Terminal, Told, typed
 
 ENTRY = {"command": "/opt/bin/verdict", "args": ["mcp"]}
 URL = "http://127.0.0.1:8402"
@@ -200,11 +200,3 @@ def test_mcp_alone_serves_and_hands_on_its_options(monkeypatch: pytest.MonkeyPat
     options = {"http": True, "port": 0, "budget": 5000, "pay": False}
     assert served == [(("http://127.0.0.1:9", {}), options)]
     assert "--url" in typed("mcp", "--url", "ftp://somewhere").err
-
-
-@pytest.mark.parametrize("words", [(), ("serve",), ("install",)])
-def test_its_help_fits_80_columns(words: tuple[str, ...]) -> None:
-    told = typed("mcp", *words, "--help")
-    assert told.code == 0
-    assert max(map(len, told.out.splitlines())) <= 80
-    assert parsed("mcp", "install", "--client", "cursor").client == "cursor"

@@ -218,18 +218,15 @@ async def test_invented_tokens_displace_no_accepted_one(
     says(service, "refused")
     for number in range(7):
         assert (await confirmations.token_status(f"invented-{number}")).kind == "refused"
-    assert (len(confirmations._accepted), len(confirmations._refused)) == (3, 3)
     assert {(await confirmations.token_status(f"valid-{number}")).kind for number in range(3)} == {"accepted"}
     says(service, "accepted")
     assert (await confirmations.token_status("valid-3")).kind == "accepted"
-    assert len(confirmations._accepted) == 3
 
 
 async def test_requests_at_once_with_one_token_ask_once(service: Recorded, confirmations: Confirmations) -> None:
     found = await asyncio.gather(*(confirmations.token_status(f"key-{number % 2}") for number in range(40)))
     assert {one.kind for one in found} == {"accepted"}
     assert len(service.heard) == 2
-    assert confirmations._asking == {}
 
 
 async def test_a_caller_that_leaves_does_not_stop_the_answer_for_others(

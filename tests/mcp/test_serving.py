@@ -108,8 +108,7 @@ def listening(service_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
     monkeypatch.setattr(uvicorn, "Server", Server)
     monkeypatch.setattr(serving, "tell", said.append)
     environment = {"VERDICT_URL": service_url, "VERDICT_TOKEN": "verdict_sk_operator"}
-    ended: list[bool] = []
-    thread = threading.Thread(target=lambda: ended.append(serve(environment, http=True, port=0) is None))
+    thread = threading.Thread(target=serve, args=(environment,), kwargs={"http": True, "port": 0})
     thread.start()
     try:
         assert heard.wait(PATIENCE_S)
@@ -118,7 +117,7 @@ def listening(service_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
         for server in servers:
             server.should_exit = True
         thread.join(PATIENCE_S)
-    assert ended == [True]
+    assert not thread.is_alive()
 
 
 def dial(url: str, key: str | None) -> tuple[httpx2.AsyncClient, Any]:
@@ -251,8 +250,7 @@ def test_paying_is_arranged_before_anything_is_served(
     environment = {"VERDICT_URL": service.url, "VERDICT_WALLET_KEY": "11" * 32, "VERDICT_TOKEN": "verdict_sk_mine"}
     serve(environment, pay=True)
     assert len(served) == 1
-    buyer = serving._buyer(environment)
-    buyer.tell("paid 0.005 USDC; it could not be fetched (\x1b[2J)")
+    serving.tell("paid 0.005 USDC; it could not be fetched (\x1b[2J)")
     assert capsys.readouterr() == ("", "paid 0.005 USDC; it could not be fetched (\ufffd[2J)\n")
 
 
@@ -264,13 +262,6 @@ def test_an_interrupt_ends_what_waits_for_standard_input(service: Recorded, monk
     serve({"VERDICT_URL": service.url})
     assert during == [signal.SIG_DFL]
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_a_login_takes_effect_without_a_new_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = iter([None, "verdict_sk_new"])
-    monkeypatch.setattr(serving, "token_of", lambda _environment, _url: next(kept))
-    own = serving._own({}, "http://127.0.0.1:8402")
-    assert [own(None), own(None)] == [None, "verdict_sk_new"]
 
 
 @pytest.mark.process
