@@ -160,7 +160,8 @@ class WordGroup(click.Group):
 
         word, *rest = args
         is_alone = not rest or rest[0].startswith("-")
-        return is_alone and (word.isupper() or not get_close_matches(word, self._rows))
+        is_ticker = _TICKER.fullmatch(word.upper()) is not None
+        return is_alone and is_ticker and (word.isupper() or not get_close_matches(word, self._rows))
 
 
 class RowCommand(click.Command):

@@ -26,4 +26,4 @@ def test_a_secret_on_the_command_line_is_not_told_again(secret: str, told: str, 
 
 @pytest.mark.parametrize("word", ["verdict_sk_AbCd1234", "0x" + "c0" * 20, "c0" * 33, "eyJ.x"])
 def test_what_is_no_secret_is_told_as_it_was_typed(word: str) -> None:
-    assert f"Got unexpected extra argument ({word}) See" in typed("login", word).err
+    assert f"Got unexpected extra argument ({word}). See" in typed("login", word).err
