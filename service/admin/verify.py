@@ -13,7 +13,7 @@ from service.cli.output_format import put_lines
 from service.cli.terminal import safe
 from service.client.errors import DONE, FAILED, REFUSED, RefusalError
 from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, VerdictReplay, replay
-from service.wire.verdict import Verdict
+from service.wire.verdict import CoinVerdict
 
 _LEAD: Final = 8
 _SHOWN: Final = 20
@@ -55,7 +55,7 @@ def _report(environment: Environment, found: VerdictReplay, *, judged_past: bool
         _write("The same: every field of the verdict, and its identity.")
 
 
-def _write_verdict(environment: Environment, verdict: Verdict) -> None:
+def _write_verdict(environment: Environment, verdict: CoinVerdict) -> None:
     given = [verdict.symbol, verdict.verdict, f"{verdict.score:+z.2f}", verdict.confidence, verdict.as_of]
     print_table(environment, ["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given], nothing="")
     _write("")

@@ -12,7 +12,7 @@ from service.verdict.ledger import ABSTAINED, HORIZONS
 from service.verdict.measured import MEASURED, IsotonicModel, LogisticModel, MeasuredClaim, MeasuredSkill, OutcomeRate
 from service.verdict.ruleset import CURRENT, find
 from service.verdict.scorecard import LiveSkill, later
-from service.wire.verdict import Claim, Target, Verdict
+from service.wire.verdict import Claim, CoinVerdict, Target
 
 TARGETS: Final[tuple[Target, ...]] = ("rises", "beats-median")
 """Targets that every answer names, with or without skill."""
@@ -25,7 +25,7 @@ _CAME_TRUE: Final[dict[Target, str]] = {
 }
 
 
-def claims(verdict: Verdict, live: Sequence[LiveSkill] = (), measured: MeasuredSkill = MEASURED) -> list[Claim]:
+def claims(verdict: CoinVerdict, live: Sequence[LiveSkill] = (), measured: MeasuredSkill = MEASURED) -> list[Claim]:
     """The claims of a verdict for each horizon and target.
 
     Args:
@@ -52,7 +52,7 @@ def withdrawal(look: MeasuredClaim, live: Sequence[LiveSkill]) -> LiveSkill | No
     return next((one for one in live if (one.target, one.days) == (look.target, look.days) and one.withdraws), None)
 
 
-def apply(model: IsotonicModel | LogisticModel, verdict: Verdict) -> float:
+def apply(model: IsotonicModel | LogisticModel, verdict: CoinVerdict) -> float:
     """The probability that a model gives, 0 to 1."""
     if isinstance(model, IsotonicModel):
         return model.levels[max(0, bisect_right(model.starts, verdict.score) - 1)]
@@ -60,7 +60,7 @@ def apply(model: IsotonicModel | LogisticModel, verdict: Verdict) -> float:
     return 1 / (1 + exp(-model.intercept - sum(group * coefficient for group, coefficient in weighted)))
 
 
-def _claim(verdict: Verdict, look: MeasuredClaim, withdrawn: LiveSkill | None, measured: MeasuredSkill) -> Claim:
+def _claim(verdict: CoinVerdict, look: MeasuredClaim, withdrawn: LiveSkill | None, measured: MeasuredSkill) -> Claim:
     has_none = look.model is None or withdrawn is not None or verdict.verdict == ABSTAINED
     probability = None if has_none or look.model is None else round(apply(look.model, verdict), _DECIMALS)
     reason = _reason(verdict, look, withdrawn, measured) if has_none else None
@@ -79,7 +79,7 @@ def _claim(verdict: Verdict, look: MeasuredClaim, withdrawn: LiveSkill | None, m
     )
 
 
-def _groups(verdict: Verdict) -> Iterator[float]:
+def _groups(verdict: CoinVerdict) -> Iterator[float]:
     """What each group of rules contributes."""
     known = find(verdict.ruleset.name, verdict.ruleset.version)
     contributions = {rule.id: rule.contribution for rule in verdict.rules}
@@ -87,7 +87,7 @@ def _groups(verdict: Verdict) -> Iterator[float]:
         yield sum(contributions[rule] for rule in group.rules)
 
 
-def _reason(verdict: Verdict, look: MeasuredClaim, withdrawn: LiveSkill | None, measured: MeasuredSkill) -> str:
+def _reason(verdict: CoinVerdict, look: MeasuredClaim, withdrawn: LiveSkill | None, measured: MeasuredSkill) -> str:
     if verdict.verdict == ABSTAINED:
         return "An abstention claims nothing."
     if withdrawn is not None:
@@ -102,6 +102,6 @@ def _reason(verdict: Verdict, look: MeasuredClaim, withdrawn: LiveSkill | None, 
     )
 
 
-def _followed(verdict: Verdict, look: MeasuredClaim, measured: MeasuredSkill) -> OutcomeRate:
+def _followed(verdict: CoinVerdict, look: MeasuredClaim, measured: MeasuredSkill) -> OutcomeRate:
     key = (look.ruleset, verdict.verdict, look.target, look.days)
     return next(row for row in measured.followed if (row.ruleset, row.verdict, row.target, row.days) == key)

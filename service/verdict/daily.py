@@ -9,7 +9,7 @@ from service.market.daily_report.models import DailyReport
 from service.storage.documents import Document
 from service.verdict.decide import decide
 from service.verdict.ledger import Ledger
-from service.wire.verdict import Verdict, VerdictInputs, VerdictRaw
+from service.wire.verdict import CoinVerdict, VerdictInputs, VerdictRaw
 
 DAILY_EVERY_S: Final = 15.0
 
@@ -90,5 +90,5 @@ def _has_all_facts(raw: VerdictRaw) -> bool:
     return priced and raw.funding is not None and raw.regime is not None and raw.sentiment is not None
 
 
-def _decide_all(inputs: Sequence[VerdictInputs]) -> list[Verdict]:
+def _decide_all(inputs: Sequence[VerdictInputs]) -> list[CoinVerdict]:
     return [decide(found) for found in inputs]

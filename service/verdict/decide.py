@@ -8,7 +8,7 @@ from service.verdict.rules import RuleResult, apply, format_figure, weigh
 from service.verdict.ruleset import CURRENT, RuleSet
 from service.verdict.tables import ConfidenceRules, RuleTablesV2, matching_row
 from service.wire.canonical import canonical
-from service.wire.verdict import Confidence, ConfidenceBasis, Label, Sources, SourceState, Verdict, VerdictInputs
+from service.wire.verdict import CoinVerdict, Confidence, ConfidenceBasis, Label, Sources, SourceState, VerdictInputs
 
 _DECIMALS: Final = 4
 _PERCENT: Final = 100
@@ -34,7 +34,7 @@ class _Basis(NamedTuple):
     speaks: bool
 
 
-def decide(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> Verdict:
+def decide(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> CoinVerdict:
     """Judge a coin by a rule set.
 
     Args:
@@ -68,7 +68,7 @@ def decide(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> Verdict:
         "evidence": evidence,
         "rules": applied,
     }
-    return Verdict(
+    return CoinVerdict(
         symbol=inputs.symbol,
         verdict=verdict,
         score=score,

@@ -17,7 +17,7 @@ from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.verdict.ruleset import claimed
 from service.wire.canonical import canonical
-from service.wire.verdict import Label, Verdict, VerdictInputs
+from service.wire.verdict import CoinVerdict, Label, VerdictInputs
 
 
 class RecordedInputs(NamedTuple):
@@ -94,7 +94,7 @@ class LedgerEntry(NamedTuple):
     """Canonical JSON of the whole verdict."""
 
 
-def create_entry(kind: Kind, day: int | None, origin: str, verdict: Verdict, issued_ms: int) -> LedgerEntry:
+def create_entry(kind: Kind, day: int | None, origin: str, verdict: CoinVerdict, issued_ms: int) -> LedgerEntry:
     """Create the entry of a verdict."""
     return LedgerEntry(
         kind,
@@ -112,7 +112,7 @@ def create_entry(kind: Kind, day: int | None, origin: str, verdict: Verdict, iss
     )
 
 
-def price_of(verdict: Verdict) -> float | None:
+def price_of(verdict: CoinVerdict) -> float | None:
     """The price that a verdict was given at, USD."""
     return None if verdict.raw.risk is None else verdict.raw.risk.price
 
@@ -148,7 +148,7 @@ class Ledger:
         self._database = database
         self._issued: OrderedDict[tuple[str, str], LedgerHead] = OrderedDict()
 
-    async def issue(self, origin: str, verdict: Verdict, now_ms: int) -> LedgerHead:
+    async def issue(self, origin: str, verdict: CoinVerdict, now_ms: int) -> LedgerHead:
         """Append a requested verdict. It is durable when this returns.
 
         A verdict is appended once, whichever processes issue it. An abstention is appended once an hour per coin: it
@@ -175,7 +175,7 @@ class Ledger:
                 self._issued.popitem(last=False)
         return known
 
-    async def issue_day(self, origin: str, day: int, verdicts: Sequence[Verdict], now_ms: int) -> bool:
+    async def issue_day(self, origin: str, day: int, verdicts: Sequence[CoinVerdict], now_ms: int) -> bool:
         """Append the verdicts of a day, abstentions included, all or none.
 
         Args:

@@ -12,7 +12,7 @@ from service.verdict.ledger import THOUSANDS
 from service.verdict.measured import MEASURED, IsotonicModel, LogisticModel, MeasuredClaim, MeasuredSkill
 from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import FLAT_PCT, DaySpread, LiveSkill, OutcomeCell, Scorecard
-from service.wire.verdict import Verdict
+from service.wire.verdict import CoinVerdict
 
 _DECIMALS: Final = 4
 # Version 1 of the rules claims a probability of its own. Its entries are not counted.
@@ -22,7 +22,7 @@ _DAILY_OUTCOMES: Final = """
     WHERE l.origin = ? AND l.kind = 'daily' AND o.days = ? AND o.price IS NOT NULL AND l.probability_up IS NULL
     ORDER BY l.day, l.seq
 """
-_read: Final = json.Decoder(Verdict).decode
+_read: Final = json.Decoder(CoinVerdict).decode
 
 
 def measure_live(

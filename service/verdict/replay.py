@@ -9,7 +9,7 @@ import msgspec
 from service.validation_errors import explain_invalid
 from service.verdict.decide import decide
 from service.verdict.ruleset import claimed, find, versions
-from service.wire.verdict import Ruleset, Verdict, VerdictInputs
+from service.wire.verdict import CoinVerdict, Ruleset, VerdictInputs
 
 _RECORD_OF_VERSION_1: Final = "track_record"
 NOT_JUDGED: Final = frozenset({"claims", "record", _RECORD_OF_VERSION_1})
@@ -34,7 +34,7 @@ class Difference(NamedTuple):
 class VerdictReplay(NamedTuple):
     """The recomputed verdict and the differences of the saved one from it."""
 
-    verdict: Verdict
+    verdict: CoinVerdict
     differences: list[Difference]
 
 
@@ -72,7 +72,7 @@ def replay(saved: Mapping[str, object]) -> VerdictReplay:
     return VerdictReplay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])
 
 
-def _claim(saved: Mapping[str, object], verdict: Verdict) -> Iterator[Difference]:
+def _claim(saved: Mapping[str, object], verdict: CoinVerdict) -> Iterator[Difference]:
     record = saved.get(_RECORD_OF_VERSION_1)
     if isinstance(record, dict) and _CLAIM in record:
         yield from _compare(f"{_RECORD_OF_VERSION_1}.{_CLAIM}", record[_CLAIM], claimed(verdict))

@@ -6,7 +6,7 @@ from service.verdict.rules_v1 import TABLES_V1
 from service.verdict.rules_v2 import TABLES_V2
 from service.verdict.tables import RuleGroup, RuleTables
 from service.wire.canonical import canonical, digest
-from service.wire.verdict import Ruleset, Verdict
+from service.wire.verdict import CoinVerdict, Ruleset
 
 
 class RuleSet(NamedTuple):
@@ -50,6 +50,6 @@ def versions() -> str:
     return " and ".join(f"{name} version {version}" for name, version in _KNOWN)
 
 
-def claimed(verdict: Verdict) -> float | None:
+def claimed(verdict: CoinVerdict) -> float | None:
     """The probability that a verdict claims by its score alone; null except for version 1."""
     return _KNOWN[verdict.ruleset.name, verdict.ruleset.version].tables.claimed(verdict.score)

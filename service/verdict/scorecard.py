@@ -17,7 +17,7 @@ from service.analytics.intervals import standard_errors
 from service.market.series import DayCounts
 from service.storage.documents import Document, DocumentState
 from service.verdict.ledger import ABSTAINED, HORIZONS, Kind, LedgerHead
-from service.wire.verdict import HorizonRecord, Label, Outcomes, Target, TrackRecord, Verdict
+from service.wire.verdict import CoinVerdict, HorizonRecord, Label, Outcomes, Target, TrackRecord
 
 SCORECARD: Final = "verdict.scorecard"
 """Name of the document with the count of the ledger."""
@@ -224,7 +224,7 @@ class Scorecards:
         self._backtested = _ScorecardCache(backtested)
         self._records: dict[str, tuple[object, TrackRecord]] = {}
 
-    def track(self, verdict: Verdict, head: LedgerHead) -> TrackRecord:
+    def track(self, verdict: CoinVerdict, head: LedgerHead) -> TrackRecord:
         """The record of verdicts like this one.
 
         Args:
@@ -294,7 +294,7 @@ class _ScorecardCache:
 _NOTHING: Final = OutcomeStatistics(Scorecard(0, [], []))
 
 
-def _outcomes(pools: OutcomeStatistics, verdict: Verdict) -> Outcomes:
+def _outcomes(pools: OutcomeStatistics, verdict: CoinVerdict) -> Outcomes:
     return Outcomes(
         all_coins=[_record(pools, verdict.verdict, days, None) for days in HORIZONS],
         this_coin=[_record(pools, verdict.verdict, days, verdict.symbol) for days in HORIZONS],

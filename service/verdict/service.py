@@ -19,7 +19,7 @@ from service.verdict.sources import InputCollector
 from service.wire.envelope import Answer, encode
 from service.wire.parameters import instant_ms
 from service.wire.queries import SignalDetail, SignalQuery
-from service.wire.verdict import BriefSignal, HorizonRecord, Outcomes, Signal, TrackRecord, Verdict, VerdictInputs
+from service.wire.verdict import BriefSignal, CoinVerdict, HorizonRecord, Outcomes, Signal, TrackRecord, VerdictInputs
 
 REACH_MS: Final = 30 * MINUTE_MS
 """Longest age of stored inputs that count for an instant: two rows of 15 minutes, so that one row may be late."""
@@ -30,7 +30,7 @@ class _IssuedVerdict(Struct, frozen=True):
 
     origin: str
     inputs: VerdictInputs
-    verdict: Verdict
+    verdict: CoinVerdict
     head: LedgerHead
     record: TrackRecord
     answers: Mapping[SignalDetail, Answer]
@@ -87,7 +87,7 @@ class VerdictService:
             answers = await self._judge_stored(coin, self._past_instant_ms(query.as_of))
         return answers[query.detail]
 
-    async def verdicts(self, symbols: Sequence[str]) -> Mapping[str, Verdict]:
+    async def verdicts(self, symbols: Sequence[str]) -> Mapping[str, CoinVerdict]:
         """The verdicts that `signal` would answer with now, by canonical ticker. The ledger does not change."""
         found = {}
         for inputs, origin in await asyncio.gather(*map(self._collect, symbols)):
@@ -220,7 +220,7 @@ class VerdictService:
 
 
 def _answers(
-    verdict: Verdict, record: TrackRecord | None, live: Sequence[LiveSkill] = ()
+    verdict: CoinVerdict, record: TrackRecord | None, live: Sequence[LiveSkill] = ()
 ) -> Mapping[SignalDetail, Answer]:
     claimed = None if record is None else claims(verdict, live)
     signal = Signal(**structs.asdict(verdict), claims=claimed, record=record)
@@ -240,7 +240,7 @@ def brief(signal: Signal) -> BriefSignal:
         live = _with_outcomes(record.live, "record.live", omitted)
         backtested = record.backtested and _with_outcomes(record.backtested, "record.backtested", omitted)
         record = structs.replace(record, live=live, backtested=backtested)
-    same = {name: getattr(signal, name) for name in Verdict.__struct_fields__ if name != "raw"}
+    same = {name: getattr(signal, name) for name in CoinVerdict.__struct_fields__ if name != "raw"}
     price = None if signal.raw.risk is None else signal.raw.risk.price
     left_out = {path: count for path, count in omitted.items() if count}
     return BriefSignal(**same, price=price, claims=claimed, record=record, omitted=left_out)

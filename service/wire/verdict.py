@@ -198,7 +198,7 @@ class TrackRecord(Struct, frozen=True):
     head: str
 
 
-class Verdict(Struct, frozen=True):
+class CoinVerdict(Struct, frozen=True):
     """A synthesised verdict of one coin, by published rules; no model is asked.
 
     The contributions of `rules` sum to `score`, -4 to +4. `verdict_id` is SHA-256 over the RFC 8785 form of
@@ -220,7 +220,7 @@ class Verdict(Struct, frozen=True):
     confidence_basis: ConfidenceBasis
 
 
-class Signal(Verdict, frozen=True):
+class Signal(CoinVerdict, frozen=True):
     """A verdict as the route answers it: with what it claims and the record of verdicts like it.
 
     Both are null with `as_of`: they were not known then, and would tell a back-test its future.

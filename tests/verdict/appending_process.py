@@ -17,7 +17,7 @@ from service.clock import SystemClock
 from service.errors import ServiceError
 from service.storage.database import open_database
 from service.verdict.ledger import Ledger, LedgerHead
-from service.wire.verdict import Verdict
+from service.wire.verdict import CoinVerdict
 from tests.fakes.clock import START_MS
 from tests.verdict.issuing import ORIGIN, judged
 
@@ -33,7 +33,7 @@ async def same(ledger: Ledger, count: str) -> None:
     sys.stdout.write("".join(f"{head.entries} {head.hash}\n" for head in heads))
 
 
-async def issue_once(ledger: Ledger, verdict: Verdict) -> LedgerHead:
+async def issue_once(ledger: Ledger, verdict: CoinVerdict) -> LedgerHead:
     """Ask again while the store is busy, as a caller would."""
     while True:
         with suppress(ServiceError):

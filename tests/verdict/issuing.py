@@ -16,6 +16,7 @@ from service.verdict.ruleset import CURRENT, RuleSet
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
 from service.wire.verdict import (
+    CoinVerdict,
     FundingFacts,
     Label,
     RegimeFacts,
@@ -23,7 +24,6 @@ from service.wire.verdict import (
     SentimentFacts,
     Sources,
     SourceState,
-    Verdict,
     VerdictInputs,
     VerdictRaw,
 )
@@ -65,7 +65,7 @@ def judged(
     verdict: Label = "bull",
     funding: float = 0.0,
     rules: RuleSet = CURRENT,
-) -> Verdict:
+) -> CoinVerdict:
     """A verdict of a coin at a price."""
     found = decide(known(symbol, price, verdict, funding), rules)
     assert found.verdict == (verdict if price else "insufficient-evidence")

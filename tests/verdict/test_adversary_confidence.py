@@ -14,7 +14,7 @@ from service.verdict.decide import decide
 from service.verdict.ruleset import VERSION_1, VERSION_2, RuleSet
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
-from service.wire.verdict import Verdict, VerdictInputs
+from service.wire.verdict import CoinVerdict, VerdictInputs
 from tests.verdict.knowledge import inputs
 from tests.verdict.known import known, without
 
@@ -26,7 +26,7 @@ FIELDS: Final = {
 }
 
 
-def is_surer(one: Verdict, other: Verdict) -> bool:
+def is_surer(one: CoinVerdict, other: CoinVerdict) -> bool:
     return SURENESS[one.confidence] > SURENESS[other.confidence]
 
 
@@ -97,7 +97,7 @@ def other_answers(inputs: VerdictInputs) -> Iterator[VerdictInputs]:
                     yield replace(inputs, raw=replace(inputs.raw, **{source: replace(facts, **{field: value})}))
 
 
-def dissents(before: Verdict, after: Verdict) -> bool:
+def dissents(before: CoinVerdict, after: CoinVerdict) -> bool:
     """Whether rules moved against the score, none moved with it, and it did not change its sign."""
     side = copysign(1, before.score)
     moves = [side * (new.contribution - old.contribution) for old, new in zip(before.rules, after.rules, strict=True)]

@@ -7,7 +7,7 @@ import pytest
 from service.verdict.decide import decide
 from service.verdict.ruleset import VERSION_2, claimed
 from service.verdict.tables import matching_row
-from service.wire.verdict import Label, Verdict, VerdictInputs
+from service.wire.verdict import CoinVerdict, Label, VerdictInputs
 from tests.verdict.known import KNOWN, known, without
 from tests.verdict.reference import verdict_of
 
@@ -159,5 +159,5 @@ def test_what_json_cannot_say_is_refused() -> None:
 
 
 def test_the_same_inputs_give_an_equal_verdict() -> None:
-    assert isinstance(decide(KNOWN), Verdict)
+    assert isinstance(decide(KNOWN), CoinVerdict)
     assert decide(KNOWN) == decide(known())

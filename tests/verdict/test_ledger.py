@@ -20,7 +20,7 @@ from service.verdict.audit import audit_ledger
 from service.verdict.decide import decide
 from service.verdict.ledger import COLUMNS, GENESIS, HORIZONS, Ledger, LedgerHead, create_entry, price_of
 from service.verdict.ruleset import VERSION_1
-from service.wire.verdict import Verdict, VerdictRaw
+from service.wire.verdict import CoinVerdict, VerdictRaw
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.issuing import ORIGIN, judged, known
 from tests.verdict.jcs import write
@@ -52,7 +52,7 @@ async def test_an_entry_holds_the_whole_verdict_and_what_it_claims(ledger: Ledge
     head = await ledger.issue(ORIGIN, verdict, START_MS)
     (entry,) = await entries(database)
     body = zlib.decompress(bytes(entry.pop("body")))  # type: ignore[call-overload]
-    assert msgspec.json.decode(body, type=Verdict) == verdict
+    assert msgspec.json.decode(body, type=CoinVerdict) == verdict
     assert body == write(msgspec.to_builtins(verdict))
     assert entry == {
         "seq": 1,

@@ -15,7 +15,7 @@ from service.verdict.audit import audit_ledger
 from service.verdict.ledger import Ledger
 from service.verdict.outcomes import OutcomeScorer, move_pct
 from service.verdict.scorecard import SCORECARD, Scorecard
-from service.wire.verdict import Verdict
+from service.wire.verdict import CoinVerdict
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.issuing import ORIGIN, Hours, judged
 
@@ -36,7 +36,7 @@ class Stage:
     def new_scoring(self) -> OutcomeScorer:
         return OutcomeScorer(self.clock, self.database, self.hours.store, self.drawer, lambda: self.origin)
 
-    async def issue(self, *verdicts: Verdict, at_ms: int = START_MS) -> None:
+    async def issue(self, *verdicts: CoinVerdict, at_ms: int = START_MS) -> None:
         for verdict in verdicts:
             await self.ledger.issue(ORIGIN, verdict, at_ms)
 

@@ -21,7 +21,7 @@ from service.verdict.decide import decide, grade
 from service.verdict.scorecard import Scorecard
 from service.verdict.service import REACH_MS
 from service.wire.queries import SignalQuery
-from service.wire.verdict import Signal, Verdict, VerdictInputs
+from service.wire.verdict import CoinVerdict, Signal, VerdictInputs
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.knowing import CLOSE_MS, ORIGIN, PRICE, UP, World, quote, read
 from tests.verdict.test_input_collector import NAMES, down
@@ -46,7 +46,7 @@ async def test_a_signal_is_the_verdict_on_what_is_known_with_its_claims_and_reco
         "verdict_id", "confidence_basis", "claims", "record",
     ]  # fmt: skip
     said, expected = read(answer), decide(await world.observer.collect("BTC"))
-    for field in Verdict.__struct_fields__:
+    for field in CoinVerdict.__struct_fields__:
         assert getattr(said, field) == getattr(expected, field)
     assert (said.verdict, said.score, said.evidence[0][-1]) == ("strong-bull", 3.0, ".")
     assert answer.counted is True
@@ -62,7 +62,7 @@ async def test_verdicts_of_several_coins_are_those_of_signals_and_are_not_writte
     assert await world.entries() == []
     for symbol in world.coins.view():
         said = await world.signal(symbol)
-        assert all(getattr(said, field) == getattr(found[symbol], field) for field in Verdict.__struct_fields__)
+        assert all(getattr(said, field) == getattr(found[symbol], field) for field in CoinVerdict.__struct_fields__)
 
 
 async def test_verdicts_of_several_coins_are_those_that_signals_answer_again(

@@ -17,7 +17,7 @@ from service.verdict.decide import decide
 from service.verdict.replay import replay
 from service.verdict.rules import apply
 from service.verdict.ruleset import VERSION_1, VERSION_2
-from service.wire.verdict import AppliedRule, Verdict, VerdictInputs
+from service.wire.verdict import AppliedRule, CoinVerdict, VerdictInputs
 from tests.verdict.knowledge import COUNT, inputs
 from tests.verdict.reference import exact, opine
 
@@ -74,7 +74,7 @@ def examined(count: int, version: int) -> tuple[str, Counter[str]]:
     return whole.hexdigest(), verdicts
 
 
-def agrees_with_the_reference(known: VerdictInputs, verdict: Verdict) -> None:
+def agrees_with_the_reference(known: VerdictInputs, verdict: CoinVerdict) -> None:
     opinion = opine(known, verdict.ruleset.version)
     assert [judged_of(rule) for rule in verdict.rules] == [rule[:4] for rule in opinion.rules]
     assert Fraction(verdict.score) == opinion.score
@@ -99,7 +99,7 @@ def as_written(value: str | float | None) -> str | Fraction | None:
     return exact(value) if isinstance(value, float) else value
 
 
-def flips_flip(known: VerdictInputs, verdict: Verdict) -> None:
+def flips_flip(known: VerdictInputs, verdict: CoinVerdict) -> None:
     tables = RULE_SETS[verdict.ruleset.version].tables
     for rule, applied in zip(tables.rules, verdict.rules, strict=True):
         if applied.value is None:

@@ -22,7 +22,7 @@ from service.verdict.ledger import Ledger
 from service.verdict.outcomes import OutcomeScorer
 from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
-from service.wire.verdict import HorizonRecord, Label, Verdict
+from service.wire.verdict import CoinVerdict, HorizonRecord, Label
 from tests.fakes.clock import FakeClock
 from tests.market.recordings import needs_recordings
 from tests.verdict.issuing import ORIGIN, Hours, judged
@@ -40,7 +40,7 @@ class Scored(NamedTuple):
 
     symbol: str
     issued_ms: int
-    verdict: Verdict
+    verdict: CoinVerdict
     days: int
     move: float | None
 
@@ -83,7 +83,7 @@ class Market:
             yield day, day * DAY_MS + 30 * MINUTE_MS
 
 
-def verdict_of(market: Market, coin: str, at_ms: int) -> Verdict:
+def verdict_of(market: Market, coin: str, at_ms: int) -> CoinVerdict:
     """Whatever follows the last day's move: it matters only that there are verdicts of every class.
 
     Those of DOGE are of version 1 of the rules, which are another record.
@@ -129,7 +129,7 @@ async def test_the_track_record_is_a_count_of_what_the_hours_say(
 
 async def _lived_through(
     market: Market, database: Database, clock: FakeClock
-) -> tuple[list[tuple[Verdict, float, int]], Scorecards, Ledger]:
+) -> tuple[list[tuple[CoinVerdict, float, int]], Scorecards, Ledger]:
     """Every night's verdicts, scored once a week and at the end; what was issued, at which price and when."""
     store, ledger, shelf = Hours(database), Ledger(database), DocumentStore(database)
     drawer = shelf.document(SCORECARD, Scorecard)

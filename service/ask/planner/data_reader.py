@@ -18,7 +18,7 @@ from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.table.history import PastFunding
 from service.wire.ask import Source
 from service.wire.coins import CoinRow
-from service.wire.verdict import Verdict
+from service.wire.verdict import CoinVerdict
 
 MARKET: Final = "market"
 """Id of the market as a subject."""
@@ -87,7 +87,7 @@ class Data(Struct, frozen=True):
     members: Callable[[str], Sequence[str]]
     categories: Callable[[], Sequence[str]]
     fear_greed: Callable[[], tuple[int, int] | None]
-    verdicts: Callable[[Sequence[str]], Awaitable[Mapping[str, Verdict]]]
+    verdicts: Callable[[Sequence[str]], Awaitable[Mapping[str, CoinVerdict]]]
     view: Callable[[], Mapping[str, CoinView]]
 
 
