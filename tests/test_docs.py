@@ -423,12 +423,13 @@ def test_every_command_it_names_is_one_and_has_help(line: str) -> None:
 @pytest.mark.gate
 @pytest.mark.process
 def test_each_example_of_the_python_client_runs(
-    running: tuple[Serving, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    running: tuple[Serving, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     service, key = running
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=list))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
-    names: dict[str, Any] = {"KEY": key}
+    names: dict[str, Any] = {"KEY": key, "WALLET_KEY": WALLET.hex()}
     for example in examples:
         source = example.replace("http://127.0.0.1:8402", f"http://127.0.0.1:{service.port}")
 

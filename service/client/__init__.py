@@ -1,15 +1,59 @@
-"""The client library: one connection, one request at a time, answers with their envelope, errors with their code.
+"""The public Python client: `Verdict`, and `AsyncVerdict` for asyncio. `docs/python.md` shows how to use it.
 
-Knows the wire types and HTTP, nothing of the service: everything it does is possible with the manifest alone. The core
-imports only the standard library and the version. A `Client` is for one thread at a time.
+The names below are imported when they are first used: every command imports from this package, and most need none.
 
 Decisions:
-- One library for the CLI and the MCP server, on the blocking `http.client` of the standard library: an asynchronous one
-  takes longer to import than everything else that a command does. The MCP server calls it from threads.
-- Proxies from the environment are not used, and redirects are errors that name their target: a token goes to the given
-  URL and nowhere else.
+- One library for the command line, the MCP server and Python programs, on the blocking `http.client` of the standard
+  library: an asynchronous one takes longer to import than everything else that a command does.
+- HTTP_PROXY, HTTPS_PROXY and NO_PROXY are obeyed for hosts that are not this machine. Redirects are errors that name
+  their target: a token goes to the given URL and nowhere else.
 - A request is repeated automatically only if that is safe: once, a GET without a payment, when a kept connection turns
-  out to be closed.
+  out to be closed, or when the service says 503 UNAVAILABLE with a short `Retry-After`.
 - A truncated answer is an error: its length is compared with the announced one, which `http.client` does not do.
 - Certificates are checked against the system's store (OpenSSL reads `SSL_CERT_FILE`); no switch turns that off.
 """
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from service.client.answer import CallerQuota, RefusedError, UnreachableError, UnreadableAnswerError
+    from service.client.calls import AnswerMeta, ApiResult
+    from service.client.client import AsyncVerdict, StreamEndedError, StreamEvent, Verdict
+    from service.client.errors import VerdictError
+    from service.client.paying.terms import OpenPaymentError, Terms, UnpaidError
+    from service.client.signin.wallet import Wallet
+
+_MODULES = {
+    "answer": ("CallerQuota", "RefusedError", "UnreachableError", "UnreadableAnswerError"),
+    "calls": ("AnswerMeta", "ApiResult"),
+    "client": ("AsyncVerdict", "StreamEndedError", "StreamEvent", "Verdict"),
+    "errors": ("VerdictError",),
+    "paying.terms": ("OpenPaymentError", "Terms", "UnpaidError"),
+    "signin.wallet": ("Wallet",),
+}
+
+__all__ = [  # noqa: RUF022 - clients first
+    "Verdict",
+    "AsyncVerdict",
+    "Wallet",
+    "ApiResult",
+    "AnswerMeta",
+    "CallerQuota",
+    "StreamEvent",
+    "Terms",
+    "VerdictError",
+    "RefusedError",
+    "UnpaidError",
+    "OpenPaymentError",
+    "UnreachableError",
+    "UnreadableAnswerError",
+    "StreamEndedError",
+]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - most commands need none of the names
+
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"service.client.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,9 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from service.client.errors import VerdictError
 from service.proxies import Proxy
 
 _REDIRECTS: Final = range(300, 400)
+_RECEIPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_SECONDS: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 class RawAnswer:
@@ -59,6 +62,12 @@ class RawAnswer:
         """
         return self._part("meta")
 
+    @property
+    def receipt_id(self) -> str | None:
+        """Id of the payment's receipt; None if nothing was paid, or if it could not be part of a path."""
+        name = self.headers.get("x-receipt-id", "")
+        return name if _RECEIPT_ID.fullmatch(name) else None
+
     def _part(self, name: str) -> Any:
         document = self.document
         if not isinstance(document, dict) or name not in document:
@@ -80,7 +89,7 @@ class SentRequest(NamedTuple):
     caller: str
 
 
-class RefusedError(Exception):
+class RefusedError(VerdictError):
     """The service refused, or redirected; redirects are not followed.
 
     Args:
@@ -105,6 +114,12 @@ class RefusedError(Exception):
         self.details: dict[str, Any] = details if isinstance(details, dict) else {}
         super().__init__(self.message)
 
+    @property
+    def retry_after_s(self) -> int | None:
+        """Seconds to wait by `Retry-After`; None if it names none."""
+        wait = self.headers.get("retry-after", "")
+        return int(wait) if _SECONDS.fullmatch(wait) else None
+
     def _without_a_word(self) -> str:
         target = self.headers.get("location")
         if self.status in _REDIRECTS and target:
@@ -117,7 +132,7 @@ def _text(error: object) -> str:
     return error if isinstance(error, str) else ""
 
 
-class UnreachableError(Exception):
+class UnreachableError(VerdictError):
     """No answer arrived: no connection, a broken one, or a timeout.
 
     Args:
@@ -130,7 +145,7 @@ class UnreachableError(Exception):
         self.sent = sent
 
 
-class UnreadableAnswerError(Exception):
+class UnreadableAnswerError(VerdictError):
     """The answer is not one of this API."""
 
 

@@ -1,43 +1,21 @@
-"""Typed calls of the API: each function describes one request and the struct of its answer.
+"""Descriptions of requests, their typed results, and the decorator that makes methods of `Verdict` from them."""
 
-A call is sent by `Client.send` or `AsyncClient.send`. Parameters that are None are left out, so that the service's
-defaults hold. Units and meanings of the fields of an answer are those of the structs in `service.wire`.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
+from importlib import import_module
 from secrets import token_hex
-from typing import Final, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar, overload
 
+import msgspec
 from msgspec import Struct
+from msgspec.inspect import ListType, StructType, type_info
 
-from service.client.connection import fill
-from service.wire.access import Entitlement
-from service.wire.ask import Archetype, QuestionAnswer
-from service.wire.coins import CoinLookup, Coins, Resolved, SortField, SortOrder
-from service.wire.manifest import Manifest
-from service.wire.market import (
-    Baselines,
-    CategoryInfo,
-    Crossings,
-    FundingAlerts,
-    GlobalMarket,
-    Historical,
-    LivePrices,
-    MarketHealth,
-    RiskContext,
-    Trend,
-)
+from service.client.answer import CallerQuota, RawAnswer, UnreadableAnswerError, read_quota
+from service.client.connection import RequestParts, fill
+from service.validation_errors import explain_invalid
 from service.wire.offers import OFFERS, QUESTION
-from service.wire.payment import ReceiptList, SignedReceipt
-from service.wire.quality import SignalQuality, SignalType, VerdictQuality
-from service.wire.regime import ActiveRegime, RegimeConfidence, RegimeHistory, RegimeSignals
-from service.wire.rwa import AssetType, RwaAsset, RwaAssets
-from service.wire.sentiment import CategorySentiment, Narratives, OneCoinSentiment, SentimentCategories, SentimentItems
-from service.wire.transcripts import Highlights, TranscriptSources
-from service.wire.verdict import Label, Signal
-from service.wire.walkforward import WalkforwardOutcomes, WalkforwardPositions, WalkforwardSignals
-from service.wire.wallets import Movements, Watchlist
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 OFFER_OF: Final = {offer.id: offer for offer in OFFERS}
@@ -58,14 +36,104 @@ class ApiCall(Struct, Generic[T], frozen=True):
     values: Mapping[str, object] = {}
 
 
-class RequestParts(NamedTuple):
-    """Arguments of `ApiConnection.ask`."""
+class AnswerMeta(Struct, frozen=True):
+    """When an answer was produced (`ts`), the time and age of its data. ISO 8601 UTC; None if an answer has none."""
 
-    method: str
-    path: str
-    query: Mapping[str, object]
-    body: object
-    headers: Mapping[str, str]
+    ts: str | None = None
+    as_of: str | None = None
+    data_age_seconds: int | None = None
+
+
+class _Envelope(Struct, Generic[T], frozen=True):
+    data: T
+    meta: AnswerMeta
+
+
+class ApiResult(Struct, Generic[T], frozen=True):
+    """The answer to a call.
+
+    Attributes:
+        call: The call.
+        data: The typed data.
+        meta: Time and age of the data.
+        quota: Questions that are left; None if the call was not counted.
+        receipt_id: Id of the payment's receipt; None if the call was not paid for.
+    """
+
+    call: ApiCall[T]
+    data: T
+    meta: AnswerMeta
+    quota: CallerQuota | None
+    receipt_id: str | None
+
+    @property
+    def rows(self) -> list[Any]:
+        """Entries of an answer that is a list; an answer that is one object is the only entry."""
+        kind: Any = type(self.data)
+        lists = [field.name for field in msgspec.structs.fields(kind) if _is_list_of_structs(field.type)]
+        return list(getattr(self.data, lists[0])) if len(lists) == 1 else [self.data]
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Cursor of the next page; None if this is the last one."""
+        return getattr(getattr(self.data, "meta", self.data), "next_cursor", None)
+
+    @property
+    def next_call(self) -> ApiCall[T] | None:
+        """The call for the next page; None if this is the last one."""
+        values = {**self.call.values, "cursor": self.next_cursor}
+        return None if self.next_cursor is None else ApiCall(self.call.offer, self.call.result, values)
+
+    def to_frame(self) -> Any:
+        """The entries as a `pandas.DataFrame`.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        return import_module("pandas").DataFrame(msgspec.to_builtins(self.rows))
+
+
+def _is_list_of_structs(kind: Any) -> bool:
+    found = type_info(kind)
+    return isinstance(found, ListType) and isinstance(found.item_type, StructType)
+
+
+class _Caller(Protocol):
+    def _send(self, call: ApiCall[T]) -> ApiResult[T]: ...
+
+
+class _AsyncCaller(Protocol):
+    async def _send(self, call: ApiCall[T]) -> ApiResult[T]: ...
+
+
+class ApiMethod(Generic[P, T]):
+    """Makes a method that sends a call from one that describes it, for `Verdict` and `AsyncVerdict` alike.
+
+    Args:
+        describe: A method that returns an `ApiCall`. Its parameters are those of the method.
+    """
+
+    def __init__(self, describe: Callable[Concatenate[Any, P], ApiCall[T]]) -> None:
+        self.describe = describe
+        self.__doc__ = describe.__doc__
+
+    @overload
+    def __get__(self, caller: None, owner: type) -> "ApiMethod[P, T]": ...
+    @overload
+    def __get__(self, caller: _Caller, owner: type) -> Callable[P, ApiResult[T]]: ...
+    @overload
+    def __get__(self, caller: _AsyncCaller, owner: type) -> Callable[P, Coroutine[Any, Any, ApiResult[T]]]: ...
+    def __get__(self, caller: Any, owner: type) -> Any:
+        """The method of a client; the decorator itself on the class."""
+        if caller is None:
+            return self
+        described = self.describe.__get__(caller)
+
+        @wraps(described)
+        def send(*arguments: P.args, **named: P.kwargs) -> Any:
+            return caller._send(described(*arguments, **named))  # noqa: SLF001 - the method belongs to the client
+
+        return send
 
 
 def request_of(offer: str, values: Mapping[str, object]) -> RequestParts:
@@ -81,230 +149,20 @@ def request_of(offer: str, values: Mapping[str, object]) -> RequestParts:
     return RequestParts(row.method, path, query, body, {"Idempotency-Key": token_hex(16)} if row is QUESTION else {})
 
 
-def manifest() -> ApiCall[Manifest]:
-    """Routes, prices, plans and limits of the service. Needs no token."""
-    return ApiCall("manifest", Manifest)
-
-
-def billing_tier() -> ApiCall[Entitlement]:
-    """Identity and plan of the caller. Costs nothing."""
-    return ApiCall("billing.tier", Entitlement)
-
-
-def question(text: str, archetype: Archetype = "base") -> ApiCall[QuestionAnswer]:
-    """An answer in words to a question in English, with the steps and sources that it rests on."""
-    return ApiCall(
-        "question", QuestionAnswer, {"messages": [{"role": "user", "content": text}], "archetype": archetype}
-    )
-
-
-def coin_risk(symbol: str) -> ApiCall[RiskContext]:
-    """Price, trends, funding, carry, sentiment and correlation of one coin now."""
-    return ApiCall("coin.risk", RiskContext, {"symbol": symbol})
-
-
-def coins(
-    *,
-    sort: SortField = "rank",
-    order: SortOrder | None = None,
-    limit: int = 100,
-    category: str | None = None,
-    trend: Trend | None = None,
-    verdict: Label | None = None,
-    min_volume: int | None = None,
-    symbols: Sequence[str] | None = None,
-) -> ApiCall[Coins]:
-    """The table of all coins and measures, filtered and ordered, 1 to 1000 coins a page. `min_volume` is in USD."""
-    values = {
-        "sort": sort, "order": order, "limit": limit, "category": category, "trend": trend, "verdict": verdict,
-        "min_volume": min_volume, "symbols": None if symbols is None else ",".join(symbols),
-    }  # fmt: skip
-    return ApiCall("coins", Coins, values)
-
-
-def coin_historical(symbol: str, count: int = 24, unit: Literal["h", "d"] = "h") -> ApiCall[Historical]:
-    """Price and funding of one coin over the last hours or days, 1 to 1000."""
-    return ApiCall("coin.historical", Historical, {"symbol": symbol, "count": count, "unit": unit})
-
-
-def signal(symbol: str, as_of: str | None = None) -> ApiCall[Signal]:
-    """The verdict on one coin, now or by what was known at an ISO 8601 instant."""
-    return ApiCall("signal", Signal, {"symbol": symbol, "as_of": as_of})
-
-
-def signal_quality(asset: str, signal_type: SignalType = "mean_reversion") -> ApiCall[SignalQuality]:
-    """The out-of-sample record of one strategy on one coin."""
-    return ApiCall("signal.quality", SignalQuality, {"asset": asset, "signal_type": signal_type})
-
-
-def verdict_quality(asset: str) -> ApiCall[VerdictQuality]:
-    """The record of past verdicts, of all coins and of one."""
-    return ApiCall("signal.quality", VerdictQuality, {"asset": asset, "signal_type": "verdict"})
-
-
-def category_info(name: str) -> ApiCall[CategoryInfo]:
-    """Trends of the coins of a category, by its exact name."""
-    return ApiCall("category.info", CategoryInfo, {"name": name})
-
-
-def category_sentiment(name: str) -> ApiCall[CategorySentiment]:
-    """Sentiment of a category and its coins, by its exact name."""
-    return ApiCall("category.sentiment", CategorySentiment, {"name": name})
-
-
-def coin_lookup(symbol: str) -> ApiCall[CoinLookup]:
-    """A coin by its ticker: identity, present trend, past trends, SuperTrend bands."""
-    return ApiCall("coin.lookup", CoinLookup, {"symbol": symbol})
-
-
-def coin_by_id(coin_id: str) -> ApiCall[CoinLookup]:
-    """A coin by its CoinGecko id (`bitcoin`)."""
-    return ApiCall("coin.by-id", CoinLookup, {"id": coin_id})
-
-
-def coin_by_name(name: str) -> ApiCall[CoinLookup]:
-    """A coin by its full name."""
-    return ApiCall("coin.by-name", CoinLookup, {"name": name})
-
-
-def coin_by_contract(address: str, chain: str) -> ApiCall[CoinLookup]:
-    """A coin by the contract of its token on a chain (`ethereum`, `solana`)."""
-    return ApiCall("coin.by-contract", CoinLookup, {"address": address, "chain": chain})
-
-
-def resolve(q: str, limit: int = 5) -> ApiCall[Resolved]:
-    """Which coins and real-world assets a text means, 1 to 50 matches, the best first."""
-    return ApiCall("resolve", Resolved, {"q": q, "limit": limit})
-
-
-def market_prices(symbols: Sequence[str] = (), *, baselines: bool = False) -> ApiCall[LivePrices]:
-    """Live prices of some coins, or of all; with `baselines` also those of 4 h, 24 h and 7 d ago."""
-    return ApiCall("market.prices", LivePrices, {"symbols": ",".join(symbols), "baselines": int(baselines)})
-
-
-def market_baselines(symbols: Sequence[str] = (), horizons: Sequence[str] = ()) -> ApiCall[Baselines]:
-    """Prices of some coins, or of all, some of `4h`, `24h` and `7d` ago, or all three."""
-    values = {"symbols": ",".join(symbols), "horizons": ",".join(horizons)}
-    return ApiCall("market.baselines", Baselines, values)
-
-
-def market_global() -> ApiCall[GlobalMarket]:
-    """The whole market: value, volume, shares of the largest coins."""
-    return ApiCall("market.global", GlobalMarket)
-
-
-def rwa_asset(asset_id: str) -> ApiCall[RwaAsset]:
-    """A real-world asset by its id (`xyz:AAPL`)."""
-    return ApiCall("rwa.asset", RwaAsset, {"id": asset_id})
-
-
-def coin_sentiment(symbol: str) -> ApiCall[OneCoinSentiment]:
-    """Stance, score, its change over 24 hours, and mentions of one coin."""
-    return ApiCall("coin.sentiment", OneCoinSentiment, {"symbol": symbol})
-
-
-def sentiment(action: Literal["market", "latest"] = "market") -> ApiCall[SentimentItems]:
-    """Sentiment of the market, or the newest of every coin and category with news."""
-    return ApiCall("sentiment", SentimentItems, {"action": action})
-
-
-def sentiment_categories() -> ApiCall[SentimentCategories]:
-    """Scores of all categories, the most mentioned first."""
-    return ApiCall("sentiment", SentimentCategories, {"action": "categories"})
-
-
-def narratives() -> ApiCall[Narratives]:
-    """Categories that news and podcasts talk about this week, the most mentioned first."""
-    return ApiCall("narratives", Narratives)
-
-
-def market_health(*, context: bool = False) -> ApiCall[MarketHealth]:
-    """Breadth of the market on the last closed day; with `context` also leaders, laggards and divergences."""
-    return ApiCall("market.health", MarketHealth, {"context": int(context)})
-
-
-def market_crossing() -> ApiCall[Crossings]:
-    """Days on which rising coins came to outnumber falling ones, or the reverse."""
-    return ApiCall("market.crossing", Crossings)
-
-
-def funding_alerts(symbol: str | None = None, since: str | None = None, limit: int = 50) -> ApiCall[FundingAlerts]:
-    """Funding-rate alerts, newest first, 1 to 200 a page."""
-    return ApiCall("funding.alerts", FundingAlerts, {"symbol": symbol, "since": since, "limit": limit})
-
-
-def regime() -> ApiCall[ActiveRegime]:
-    """The market's regime and the positions that it holds."""
-    return ApiCall("regime", ActiveRegime, {"action": "active"})
-
-
-def regime_signals() -> ApiCall[RegimeSignals]:
-    """The last regime change of each coin, with reasons."""
-    return ApiCall("regime", RegimeSignals, {"action": "signals"})
-
-
-def regime_confidence() -> ApiCall[RegimeConfidence]:
-    """How certain the regime of each coin is."""
-    return ApiCall("regime", RegimeConfidence, {"action": "confidence"})
-
-
-def regime_history(symbol: str) -> ApiCall[RegimeHistory]:
-    """Past regime trades of one coin, after costs."""
-    return ApiCall("regime", RegimeHistory, {"action": "history", "symbol": symbol})
-
-
-def rwa_assets(type: AssetType | None = None, top: int = 200) -> ApiCall[RwaAssets]:  # noqa: A002 - the API's name
-    """Real-world assets, the most traded first."""
-    return ApiCall("rwa.assets", RwaAssets, {"type": type, "top": top})
-
-
-def rwa_symbol(symbol: str) -> ApiCall[RwaAsset]:
-    """One real-world asset by ticker, such as AAPL."""
-    return ApiCall("rwa.symbol", RwaAsset, {"symbol": symbol})
-
-
-def walkforward_signals(symbol: str | None = None, limit: int = 50) -> ApiCall[WalkforwardSignals]:
-    """Entry signals of the walk-forward strategies, newest first."""
-    return ApiCall("walkforward", WalkforwardSignals, {"action": "signals", "symbol": symbol, "limit": limit})
-
-
-def walkforward_positions(symbol: str | None = None, limit: int = 50) -> ApiCall[WalkforwardPositions]:
-    """Open walk-forward positions."""
-    return ApiCall("walkforward", WalkforwardPositions, {"action": "positions", "symbol": symbol, "limit": limit})
-
-
-def walkforward_outcomes(symbol: str | None = None, limit: int = 50) -> ApiCall[WalkforwardOutcomes]:
-    """Closed walk-forward positions, and the summary of the run."""
-    return ApiCall("walkforward", WalkforwardOutcomes, {"action": "outcomes", "symbol": symbol, "limit": limit})
-
-
-def transcripts(
-    coin: str | None = None, sector: str | None = None, macro: str | None = None, limit: int = 50
-) -> ApiCall[Highlights]:
-    """Highlights of podcasts and videos, newest first."""
-    return ApiCall("transcripts", Highlights, {"coin": coin, "sector": sector, "macro": macro, "limit": limit})
-
-
-def transcript_sources() -> ApiCall[TranscriptSources]:
-    """The podcasts and videos that are read."""
-    return ApiCall("transcripts", TranscriptSources, {"action": "sources"})
-
-
-def wallets(limit: int = 50) -> ApiCall[Watchlist]:
-    """Watched wallets and the tokens that moved."""
-    return ApiCall("wallets", Watchlist, {"action": "watchlist", "limit": limit})
-
-
-def wallet_movements(contract: str, limit: int = 50) -> ApiCall[Movements]:
-    """Movements of one token in and out of watched wallets."""
-    return ApiCall("wallets", Movements, {"action": "movements", "contract": contract, "limit": limit})
-
-
-def receipts(limit: int = 50) -> ApiCall[ReceiptList]:
-    """The caller's payment receipts, newest first."""
-    return ApiCall("receipts.list", ReceiptList, {"limit": limit})
-
-
-def receipt(receipt_id: str) -> ApiCall[SignedReceipt]:
-    """One signed receipt."""
-    return ApiCall("receipts.get", SignedReceipt, {"id": receipt_id})
+def result_of(call: ApiCall[T], answer: RawAnswer) -> ApiResult[T]:
+    """Decode the answer to a call.
+
+    Raises:
+        UnreadableAnswerError: If it is not of the call's type.
+    """
+    kind: Any = call.result
+    try:
+        if OFFER_OF[call.offer].envelope:
+            whole = msgspec.json.decode(answer.body, type=_Envelope[kind])
+        else:
+            whole = _Envelope(msgspec.json.decode(answer.body, type=kind), AnswerMeta())
+    except msgspec.MsgspecError as error:
+        raise UnreadableAnswerError(
+            f"The answer does not have the expected form: {explain_invalid(error).sentence('it')}."
+        ) from None
+    return ApiResult(call, whole.data, whole.meta, read_quota(answer.headers), answer.receipt_id)

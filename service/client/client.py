@@ -1,23 +1,28 @@
-"""The Python client: typed calls, pages, live streams. `docs/python.md` shows how to use it.
+"""The Python client: `Verdict` for threads, `AsyncVerdict` for asyncio. `docs/python.md` shows how to use it.
 
-A `Client` is for one thread at a time. An `AsyncClient` sends each call on a thread and a connection of its own, at
+A `Verdict` is for one thread at a time. An `AsyncVerdict` sends each call on a thread and a connection of its own, at
 most 16 at once.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
-from importlib import import_module
+from http import HTTPStatus
 from threading import Event
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.inspect import ListType, StructType, type_info
 
-from service.client.answer import CallerQuota, RawAnswer, UnreachableError, UnreadableAnswerError, read_quota
-from service.client.calls import OFFER_OF, ApiCall, request_of
-from service.client.connection import TIMEOUT_S, ApiConnection
+from service.client.address import read_address
+from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.calls import ApiCall, ApiResult, request_of, result_of
+from service.client.connection import TIMEOUT_S, ApiConnection, RequestParts
+from service.client.errors import VerdictError
+from service.client.methods import ApiMethods
+from service.client.paying.buyer import MAX_DAY_USDC, MAX_PRICE_USDC, library_buyer
+from service.client.paying.terms import UnpaidError, terms_of
 from service.client.pool import CallThreads, ConnectionPool
+from service.client.signin.wallet import Wallet
 from service.client.stream import StreamClient, StreamLine
 from service.validation_errors import explain_invalid
 from service.wire.market import Crossing, FundingAlert
@@ -25,6 +30,9 @@ from service.wire.regime import RegimePosition
 from service.wire.streams import EventLine, EventMeta, FundingState, GapLine, PricesState, SentimentState, StreamName
 
 T = TypeVar("T")
+
+LONGEST_WAIT_S: Final = 10
+"""Longest `Retry-After` of a 503 after which a GET is sent once more."""
 
 EVENT_DATA: Final[dict[StreamName, Any]] = {
     "funding": FundingState,
@@ -40,58 +48,6 @@ _COMPLETE: Final = frozenset({"end", "limit"})
 """Reasons for which a stream ends as it should."""
 
 
-class AnswerMeta(Struct, frozen=True):
-    """When an answer was produced (`ts`), the time and age of its data. ISO 8601 UTC; None if an answer has none."""
-
-    ts: str | None = None
-    as_of: str | None = None
-    data_age_seconds: int | None = None
-
-
-class _Envelope(Struct, Generic[T], frozen=True):
-    data: T
-    meta: AnswerMeta
-
-
-class ApiResult(Struct, Generic[T], frozen=True):
-    """The answer to a call.
-
-    Attributes:
-        data: The typed data.
-        meta: Time and age of the data.
-        quota: Questions that are left; None if the call was not counted.
-    """
-
-    data: T
-    meta: AnswerMeta
-    quota: CallerQuota | None
-
-    @property
-    def rows(self) -> list[Any]:
-        """Entries of an answer that is a list; an answer that is one object is the only entry."""
-        kind: Any = type(self.data)
-        lists = [field.name for field in msgspec.structs.fields(kind) if _is_list_of_structs(field.type)]
-        return list(getattr(self.data, lists[0])) if len(lists) == 1 else [self.data]
-
-    @property
-    def next_cursor(self) -> str | None:
-        """Cursor of the next page; None if this is the last one."""
-        return getattr(getattr(self.data, "meta", self.data), "next_cursor", None)
-
-    def to_frame(self) -> Any:
-        """The entries as a `pandas.DataFrame`.
-
-        Raises:
-            ImportError: If pandas is not installed.
-        """
-        return import_module("pandas").DataFrame(msgspec.to_builtins(self.rows))
-
-
-def _is_list_of_structs(kind: Any) -> bool:
-    found = type_info(kind)
-    return isinstance(found, ListType) and isinstance(found.item_type, StructType)
-
-
 class StreamEvent(Struct, frozen=True):
     """An event of a live stream: its data (see `EVENT_DATA`), its time, and the cursor that resumes after it."""
 
@@ -100,7 +56,7 @@ class StreamEvent(Struct, frozen=True):
     meta: EventMeta
 
 
-class StreamEndedError(Exception):
+class StreamEndedError(VerdictError):
     """A stream ended early.
 
     Args:
@@ -114,21 +70,62 @@ class StreamEndedError(Exception):
         self.cursor = cursor
 
 
-class Client:
+class _Client(ApiMethods):
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        wallet: Wallet | None = None,
+        max_price_usdc: str = MAX_PRICE_USDC,
+        max_day_usdc: str = MAX_DAY_USDC,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._open = partial(ApiConnection, str(read_address(url)), token, timeout_s=timeout_s)
+        self._connection = self._open()
+        self._pool = ConnectionPool(self._connection.url, timeout_s)
+        self._threads = CallThreads()
+        self._buyer = None if wallet is None else library_buyer(wallet, max_price_usdc, max_day_usdc)
+
+    def _ask(self, connection: ApiConnection, call: ApiCall[T]) -> ApiResult[T]:
+        request = request_of(call.offer, call.values)
+        try:
+            answer = self._pay(connection, request)
+        except RefusedError as error:
+            if request.method != "GET" or error.code != "UNAVAILABLE" or not _is_short(error.retry_after_s):
+                raise
+            Event().wait(error.retry_after_s)
+            answer = self._pay(connection, request)
+        return result_of(call, answer)
+
+    def _pay(self, connection: ApiConnection, request: RequestParts) -> RawAnswer:
+        if self._buyer is not None:
+            return self._buyer.ask(connection, request)
+        try:
+            return connection.ask(*request)
+        except RefusedError as error:
+            if error.status != HTTPStatus.PAYMENT_REQUIRED:
+                raise
+            unpaid = UnpaidError(f"{error.message} Pass `wallet=` to pay for it.")
+            unpaid.terms = terms_of(error)
+            raise unpaid from error
+
+
+class Verdict(_Client):
     """A caller of one service.
 
     Args:
         url: http or https, a host, perhaps a port.
-        token: API key or session; None for public routes.
+        token: API key or session; None for public routes, and to pay without an account.
+        wallet: Pays for calls once the free questions are spent; None never pays.
+        max_price_usdc: Most that one call may cost, decimal USDC.
+        max_day_usdc: Most that is signed for in a UTC day, over all services and processes of this user.
         timeout_s: Longest wait for the next bytes.
 
     Raises:
-        ValueError: If the token is not valid.
+        ValueError: If an argument is not valid.
+        VerdictError: From each method, if there is no answer.
     """
-
-    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
-        self._connection = ApiConnection(url, token, timeout_s=timeout_s)
-        self.close = self._connection.close
 
     def __enter__(self) -> Self:
         return self
@@ -136,27 +133,19 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def send(self, call: ApiCall[T]) -> ApiResult[T]:
-        """Send a call. It uses up a question if its route is priced.
+    def close(self) -> None:
+        """Close the connection; the next call opens it again."""
+        self._connection.close()
 
-        Raises:
-            RefusedError: If the service refuses; it has `status`, `code`, `message` and `details`.
-            UnreachableError: If no complete answer arrived.
-            UnreadableAnswerError: If the answer is not of the call's type.
-        """
-        return result_of(call, self._connection.ask(*request_of(call.offer, call.values)))
+    def _send(self, call: ApiCall[T]) -> ApiResult[T]:
+        return self._ask(self._connection, call)
 
-    def pages(self, call: ApiCall[T]) -> Iterator[ApiResult[T]]:
-        """Send a call for each page, from the first to the last. Each page uses up a question.
-
-        Raises:
-            RefusedError: As `send`; so do the others.
-        """
-        following: ApiCall[T] | None = call
-        while following is not None:
-            result = self.send(following)
-            yield result
-            following = _next_page(following, result)
+    def pages(self, first: ApiResult[T]) -> Iterator[ApiResult[T]]:
+        """The page that a call returned, and those after it to the last. Each page uses up a question."""
+        page: ApiResult[T] | None = first
+        while page is not None:
+            yield page
+            page = None if page.next_call is None else self._send(page.next_call)
 
     def watch(
         self,
@@ -188,14 +177,8 @@ class Client:
         return _events(self._connection, stream, interval, max_events, cursor, on_reconnect, Event())
 
 
-class AsyncClient:
-    """A caller of one service, for asyncio. Arguments and errors are those of `Client`."""
-
-    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
-        self._open = partial(ApiConnection, url, token, timeout_s=timeout_s)
-        self._token = self._open().token
-        self._pool = ConnectionPool(url, timeout_s)
-        self._threads = CallThreads()
+class AsyncVerdict(_Client):
+    """A caller of one service, for asyncio. Arguments and errors are those of `Verdict`."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -207,22 +190,19 @@ class AsyncClient:
         """Close the idle connections."""
         self._pool.close()
 
-    async def send(self, call: ApiCall[T]) -> ApiResult[T]:
-        """Send a call, as `Client.send`."""
+    async def _send(self, call: ApiCall[T]) -> ApiResult[T]:
+        def ask() -> ApiResult[T]:
+            with self._pool.connection(self._connection.token) as connection:
+                return self._ask(connection, call)
 
-        def ask() -> RawAnswer:
-            with self._pool.connection(self._token) as connection:
-                return connection.ask(*request_of(call.offer, call.values))
+        return await self._threads.run(ask)
 
-        return result_of(call, await self._threads.run(ask))
-
-    async def pages(self, call: ApiCall[T]) -> AsyncIterator[ApiResult[T]]:
-        """Send a call for each page, as `Client.pages`."""
-        following: ApiCall[T] | None = call
-        while following is not None:
-            result = await self.send(following)
-            yield result
-            following = _next_page(following, result)
+    async def pages(self, first: Awaitable[ApiResult[T]]) -> AsyncIterator[ApiResult[T]]:
+        """The page that a call returns, and those after it, as `Verdict.pages`."""
+        page: ApiResult[T] | None = await first
+        while page is not None:
+            yield page
+            page = None if page.next_call is None else await self._send(page.next_call)
 
     async def watch(
         self,
@@ -233,7 +213,7 @@ class AsyncClient:
         cursor: str | None = None,
         on_reconnect: Callable[[str], object] = lambda _message: None,
     ) -> AsyncIterator[StreamEvent | GapLine]:
-        """Follow a live stream, as `Client.watch`. `on_reconnect` is called on another thread."""
+        """Follow a live stream, as `Verdict.watch`. `on_reconnect` is called on another thread."""
         connection, closed = self._open(), Event()
         lines = _events(connection, stream, interval, max_events, cursor, on_reconnect, closed)
         try:
@@ -244,28 +224,8 @@ class AsyncClient:
             connection.interrupt()
 
 
-def result_of(call: ApiCall[T], answer: RawAnswer) -> ApiResult[T]:
-    """Decode the answer to a call.
-
-    Raises:
-        UnreadableAnswerError: If it is not of the call's type.
-    """
-    kind: Any = call.result
-    try:
-        if OFFER_OF[call.offer].envelope:
-            whole = msgspec.json.decode(answer.body, type=_Envelope[kind])
-        else:
-            whole = _Envelope(msgspec.json.decode(answer.body, type=kind), AnswerMeta())
-    except msgspec.MsgspecError as error:
-        raise UnreadableAnswerError(
-            f"The answer does not have the expected form: {explain_invalid(error).sentence('it')}."
-        ) from None
-    return ApiResult(whole.data, whole.meta, read_quota(answer.headers))
-
-
-def _next_page(call: ApiCall[T], result: ApiResult[T]) -> ApiCall[T] | None:
-    cursor = result.next_cursor
-    return None if cursor is None else ApiCall(call.offer, call.result, {**call.values, "cursor": cursor})
+def _is_short(wait_s: int | None) -> bool:
+    return wait_s is not None and wait_s <= LONGEST_WAIT_S
 
 
 def _events(

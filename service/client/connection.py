@@ -57,6 +57,16 @@ class Tls(NamedTuple):
     ends_s: float
 
 
+class RequestParts(NamedTuple):
+    """Arguments of `ApiConnection.ask`."""
+
+    method: str
+    path: str
+    query: Mapping[str, object]
+    body: object
+    headers: Headers
+
+
 class ApiConnection:
     """One caller of one service.
 

@@ -1,4 +1,4 @@
-"""Exit codes, and errors that end a command."""
+"""The base class of the client's errors; exit codes, and errors that end a command."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,11 @@ DEFECT: Final = 7
 INTERRUPTED: Final = 130
 
 
-class RefusalError(Exception):
+class VerdictError(Exception):
+    """Base class of every error of the client that a caller may catch."""
+
+
+class RefusalError(VerdictError):
     """A command cannot do what was asked; the message is one line that says what to do.
 
     Args:

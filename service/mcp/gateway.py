@@ -74,18 +74,8 @@ class Gateway:
             OpenPaymentError: If the outcome of the payment is not known yet.
         """
         request = request_of(asked.offer, {name: value for name, value in asked.values.items() if value is not UNSET})
-
         with self.pool.connection(self._token_of(headers)) as client:
-
-            def send(more: Mapping[str, str]) -> RawAnswer:
-                return client.ask(*request._replace(headers={**request.headers, **more}))
-
-            try:
-                return send({})
-            except RefusedError as refused:
-                if self._buyer is None or refused.status != HTTPStatus.PAYMENT_REQUIRED:
-                    raise
-                return self._buyer.buy(refused, send, client)
+            return client.ask(*request) if self._buyer is None else self._buyer.ask(client, request)
 
     def read(self, offer: str, headers: Mapping[str, str] | None) -> Any:
         """The whole answer of a route without parameters.

@@ -171,7 +171,7 @@ def test_an_end_that_is_not_known_is_told_as_such_and_the_next_command_goes_on(
     desk: Desk, step: Exception, code: int
 ) -> None:
     desk.script = [step]
-    with pytest.raises(RefusalError, match="run the same command again") as caught:
+    with pytest.raises(RefusalError, match="send the same request again") as caught:
         desk.pay(yes=True)
     assert caught.value.code == code
     desk.script = [sold()]

@@ -1,16 +1,18 @@
 """The way to the service: whose credential is used, how connections are kept, and when something is paid."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from service.client.answer import RawAnswer, RefusedError
-from service.client.paying.buyer import Buyer
+from service.client.answer import RefusedError
+from service.client.paying.buyer import library_buyer
 from service.client.paying.terms import UnpaidError
+from service.client.signin.wallet import Wallet
 from service.mcp.gateway import (
     CONFIRMED_S,
     OUTAGE_S,
@@ -21,29 +23,25 @@ from service.mcp.gateway import (
     bearer,
 )
 from service.mcp.tools import ToolRequest
+from tests.client.paying.stand import SECRET, asking
 from tests.fakes.clock import FakeClock
 from tests.mcp.recorded import Recorded, Refusal, load
+from tests.payments.signing import row
 
 RISK = ToolRequest("coin.risk", {"symbol": "BTC"})
 QUESTION = ToolRequest("question", {"messages": [{"role": "user", "content": "How is ETH doing?"}]})
 
 
-class Purse:
-    """Pays, or does not, and remembers what for."""
-
-    def __init__(self, *, willing: bool = True) -> None:
-        self.asked: list[RefusedError] = []
-        self._willing = willing
-
-    def buy(self, refused: RefusedError, send: Callable[[Mapping[str, str]], RawAnswer], _client: object) -> RawAnswer:
-        self.asked.append(refused)
-        if not self._willing:
-            raise UnpaidError("above the ceiling")
-        return send({"PAYMENT-SIGNATURE": "signed"})
+DUE = Refusal(402, load("refused.402"), {"PAYMENT-REQUIRED": asking().headers["payment-required"]})
 
 
-def paying(service: Recorded, purse: Purse) -> Gateway:
-    return Gateway(service.url, lambda _headers: "verdict_sk_own", cast(Buyer, purse))
+@pytest.fixture
+def paying(service: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gateway]:
+    """A gateway that pays up to 0.01 USDC for a call."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    buyer = library_buyer(Wallet(SECRET), "0.01", "1")
+    with closing(Gateway(service.url, lambda _headers: "verdict_sk_own", buyer)) as gateway:
+        yield gateway
 
 
 def test_a_client_forgets_its_caller_once_it_has_asked(service: Recorded) -> None:
@@ -85,33 +83,29 @@ def test_what_is_no_bearer_is_nobody(field: str) -> None:
 
 
 def test_a_call_that_has_to_be_paid_for_is_paid_and_sent_again_as_it_was(
-    service: Recorded, monkeypatch: pytest.MonkeyPatch
+    service: Recorded, paying: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    purse = Purse()
-    refusal = Refusal(402, {"error": "your questions are spent"})
-    answers = iter([refusal, Refusal(200, load("question"))])
+    answers = iter([DUE, Refusal(200, load("question"))])
     monkeypatch.setattr(service, "answer", lambda _heard: next(answers))
-    with closing(paying(service, purse)) as gateway:
-        assert gateway.pays
-        assert gateway.ask(QUESTION, None).document == load("question")
+    assert paying.pays
+    assert paying.ask(QUESTION, None).document == load("question")
     first, second = service.heard
     assert first == second
     assert first.key is not None
-    assert [refused.status for refused in purse.asked] == [402]
 
 
-def test_nothing_is_paid_for_what_is_refused_otherwise(service: Recorded) -> None:
-    purse = Purse()
+def test_nothing_is_paid_for_what_is_refused_otherwise(service: Recorded, paying: Gateway) -> None:
     service.instead["/api/cli/coin/risk/BTC"] = Refusal(403, load("refused.no-token"))
-    with closing(paying(service, purse)) as gateway, pytest.raises(RefusedError):
-        gateway.ask(RISK, None)
-    assert purse.asked == []
+    with pytest.raises(RefusedError):
+        paying.ask(RISK, None)
+    assert len(service.heard) == 1
 
 
-def test_what_is_above_the_ceiling_stays_unpaid(service: Recorded) -> None:
-    service.instead["/api/cli/coin/risk/BTC"] = Refusal(402, load("refused.402"))
-    with closing(paying(service, Purse(willing=False))) as gateway, pytest.raises(UnpaidError):
-        gateway.ask(RISK, None)
+def test_what_is_above_the_ceiling_stays_unpaid(service: Recorded, paying: Gateway) -> None:
+    dear = asking(row(price=10_001)).headers["payment-required"]
+    service.instead["/api/cli/coin/risk/BTC"] = Refusal(402, load("refused.402"), {"PAYMENT-REQUIRED": dear})
+    with pytest.raises(UnpaidError):
+        paying.ask(RISK, None)
     assert len(service.heard) == 1
 
 

@@ -1,26 +1,33 @@
 """Buys one answer: reuses the open payment of the same request, or signs a new one below the ceilings."""
 
+import logging
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from functools import cache
+from threading import Event
 from typing import Final, NamedTuple, NoReturn
 
 from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError
+from service.client.connection import ApiConnection, RequestParts
 from service.client.errors import RefusalError
 from service.client.paying.authorization import HEADER, authorize
 from service.client.paying.payment_quote import Ceilings, PaymentQuote, known_payee_only, make_quote, usdc_text
 from service.client.paying.payment_store import SETTLING_S, PaymentStore, StoredPayment
-from service.client.paying.receipt import ReceiptClient, keep_receipt, prove, receipt_id
-from service.client.paying.terms import OpenPaymentError, UnpaidError
+from service.client.paying.receipt import ReceiptClient, keep_receipt, prove
+from service.client.paying.terms import OpenPaymentError, UnpaidError, terms_of
 from service.client.profile import config
 from service.client.profile.files import state_dir
 from service.client.signin.wallet import KEY, PASSWORD, Wallet, open_wallet
-from service.clock import SECOND_MS, Clock, iso
+from service.clock import SECOND_MS, Clock, SystemClock, iso
 
 Send = Callable[[Mapping[str, str]], RawAnswer]
 """Repeats the refused request with additional header fields."""
 
 NO_WALLET: Final = f"set {KEY}, or name a wallet's file with `verdict config set keystore FILE`"
+
+MAX_PRICE_USDC: Final = config.show_usdc(config.MAX_PRICE_MICRO_USD)
+MAX_DAY_USDC: Final = config.show_usdc(config.MAX_DAY_MICRO_USD)
 
 TRIES: Final = 4
 """Attempts to send a payment before it is left to the next identical request."""
@@ -28,12 +35,12 @@ TRIES: Final = 4
 LONGEST_PAUSE_S: Final = 10
 
 _PAUSE_S: Final = 2
-_PAUSE_DIGITS: Final = 9
 _NONCE_BYTES: Final = 32
 _NOT_GOOD: Final = 402
 _USED: Final = 409
 _UNAVAILABLE: Final = 503
 _NOT_TAKEN: Final = frozenset({_NOT_GOOD, _USED})
+_log: Final = logging.getLogger("verdict.client")
 
 
 class Buyer(NamedTuple):
@@ -57,6 +64,23 @@ class Buyer(NamedTuple):
     pause: Callable[[float], object]
     clock: Clock
 
+    def ask(self, client: ApiConnection, request: RequestParts) -> RawAnswer:
+        """Send a request, and pay for it if it is refused with 402.
+
+        Raises:
+            VerdictError: As `buy` and `ApiConnection.ask`.
+        """
+
+        def send(more: Mapping[str, str]) -> RawAnswer:
+            return client.ask(*request._replace(headers={**request.headers, **more}))
+
+        try:
+            return send({})
+        except RefusedError as refused:
+            if refused.status != _NOT_GOOD:
+                raise
+            return self.buy(refused, send, client)
+
     def buy(self, refused: RefusedError, send: Send, client: ReceiptClient) -> RawAnswer:
         """Pay for a request that was refused with 402 and return its answer.
 
@@ -74,9 +98,13 @@ class Buyer(NamedTuple):
         asked = refused.asked
         if asked is None:
             raise UnpaidError("it is not known which request is to be paid for; nothing was paid")
-        kept = self.store.find(asked)
-        answer = None if kept is None else self._send_old(asked, kept, send, client)
-        return answer or self._send_new(asked, self._sign(asked, refused), send, client)
+        try:
+            kept = self.store.find(asked)
+            answer = None if kept is None else self._send_old(asked, kept, send, client)
+            return answer or self._send_new(asked, self._sign(asked, refused), send, client)
+        except UnpaidError as error:
+            error.terms = terms_of(refused)
+            raise
 
     def _sign(self, asked: SentRequest, refused: RefusedError) -> StoredPayment:
         before = self.store.payee(asked.url)
@@ -136,7 +164,8 @@ class Buyer(NamedTuple):
             except RefusedError as error:
                 if error.status != _UNAVAILABLE:
                     raise
-                self._wait(left, kept, error, _pause_s(error))
+                wait_s = _PAUSE_S if error.retry_after_s is None else min(error.retry_after_s, LONGEST_PAUSE_S)
+                self._wait(left, kept, error, wait_s)
             else:
                 self._bought(asked, kept, answer, client, reader)
                 return answer
@@ -144,8 +173,8 @@ class Buyer(NamedTuple):
     def _wait(self, left: int, kept: StoredPayment, error: RefusedError | UnreachableError, pause_s: float) -> None:
         if left == 0:
             raise OpenPaymentError(
-                f"the outcome of the payment of {usdc_text(kept.amount)} is not known yet ({error}); run the same "
-                "command again: the stored payment is sent again, never a second one",
+                f"the outcome of the payment of {usdc_text(kept.amount)} is not known yet ({error}); send the same "
+                "request again: it carries the stored payment, never a second one",
                 unreachable=isinstance(error, UnreachableError),
             ) from error
         self.pause(pause_s)
@@ -153,7 +182,7 @@ class Buyer(NamedTuple):
     def _bought(
         self, asked: SentRequest, kept: StoredPayment, answer: RawAnswer, client: ReceiptClient, reader: Wallet | None
     ) -> None:
-        name = receipt_id(answer)
+        name = answer.receipt_id
         if name is None:
             # The answer was free. The signed amount could still be taken: keep the payment until it cannot.
             self.tell(f"the service took nothing for this answer; {usdc_text(kept.amount)} still count for today")
@@ -176,12 +205,6 @@ def _refuse(kept: StoredPayment, error: RefusedError) -> NoReturn:
 
 def _end(kept: StoredPayment) -> str:
     return iso((kept.valid_before_s + SETTLING_S) * SECOND_MS)
-
-
-def _pause_s(error: RefusedError) -> float:
-    wait = error.headers.get("retry-after", "")
-    known = wait.isascii() and wait.isdigit() and len(wait) <= _PAUSE_DIGITS
-    return min(int(wait), LONGEST_PAUSE_S) if known else _PAUSE_S
 
 
 def ceilings_of(chosen: config.Config, max_price: int | None) -> Ceilings:
@@ -208,6 +231,31 @@ def find_wallet(environment: Mapping[str, str], chosen: config.Config) -> Callab
     if keystore is None and not environment.get(KEY):
         return None
     return cache(lambda: open_wallet(environment, keystore))
+
+
+def library_buyer(wallet: Wallet, max_price_usdc: str, max_day_usdc: str) -> Buyer:
+    """A buyer for a program: pays below the ceilings, only to the known payee, and logs what it pays.
+
+    It shares its store with the command line: `$XDG_STATE_HOME/verdict`.
+
+    Args:
+        wallet: Whose money it is.
+        max_price_usdc: Most that one call may cost, decimal USDC.
+        max_day_usdc: Most that is signed for in a UTC day.
+
+    Raises:
+        ValueError: If a ceiling is not an amount.
+    """
+    clock = SystemClock()
+    return Buyer(
+        store=PaymentStore(state_dir(os.environ), clock),
+        ceilings=Ceilings(config.read_usdc(max_price_usdc), config.read_usdc(max_day_usdc)),
+        agree=known_payee_only,
+        open_wallet=lambda: wallet,
+        tell=_log.info,
+        pause=Event().wait,
+        clock=clock,
+    )
 
 
 def unattended_buyer(

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from service.client.address import read_address
 from service.client.answer import RefusedError, SentRequest
 from service.client.paying.terms import HEADER, Payee, Terms, UnpaidError, read_terms
+from service.client.profile.config import MAX_DAY_MICRO_USD, MAX_PRICE_MICRO_USD
 from service.clock import SECOND_MS
 from service.units import MicroUsd, usdc
 
@@ -19,8 +20,8 @@ _WHAT_LETTERS: Final = 200
 class Ceilings(NamedTuple):
     """Most that is paid, in millionths of a dollar: for one call, and for the calls of one UTC day."""
 
-    call: int = 100_000
-    day: int = 1_000_000
+    call: int = MAX_PRICE_MICRO_USD
+    day: int = MAX_DAY_MICRO_USD
 
 
 class PaymentQuote(NamedTuple):
@@ -69,8 +70,8 @@ def make_quote(
     _check_clocks(refused.headers.get("date"), now_ms)
     if terms.amount > ceilings.call:
         raise UnpaidError(
-            f"this call costs {usdc_text(terms.amount)}, and {usdc_text(ceilings.call)} is the most that one may "
-            "(--max-price, or `verdict config set max-price`); nothing was paid"
+            f"this call costs {usdc_text(terms.amount)}, above the limit of {usdc_text(ceilings.call)} for one call "
+            "(`verdict config set max-price`, --max-price, or max_price_usdc in Python); nothing was paid"
         )
     check_day(terms.amount, spent, ceilings)
     return PaymentQuote(terms, describe_request(asked), asked.url, spent, ceilings, before)

@@ -15,9 +15,7 @@ from service.client.answer import RawAnswer, RefusedError, SentRequest, Unreacha
 from service.client.paying.payment_store import RECEIPTS, PaymentStore, StoredPayment, stored_payment_of
 from service.client.signin.wallet import Wallet
 
-HEADER: Final = "x-receipt-id"
 _NONE: Final[Mapping[str, str]] = {}
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
 
 
@@ -46,12 +44,6 @@ class ReceiptClient(Protocol):
 
     def ask(self, method: str, path: str, *, headers: Mapping[str, str] = ...) -> RawAnswer:
         """Send a request and read its whole answer."""
-
-
-def receipt_id(answer: RawAnswer) -> str | None:
-    """The name of what was paid for; None where nothing was, or where it is no name: it becomes part of a path."""
-    name = answer.headers.get(HEADER, "")
-    return name if _ID.fullmatch(name) else None
 
 
 def prove(wallet: Wallet, name: str, now_s: int) -> dict[str, str]:
@@ -91,7 +83,7 @@ def keep_receipt(
     Raises:
         UnpaidError: If it cannot be kept.
     """
-    name = receipt_id(answer)
+    name = answer.receipt_id
     document, faults = _fetched(client, name, proof)
     if document:
         faults = list(_faults(document, asked, kept, answer.body))

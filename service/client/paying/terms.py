@@ -10,14 +10,23 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from service.client.answer import RefusedError
+from service.client.errors import VerdictError
 from service.ethereum.addresses import read_address
+from service.units import MicroUsd, usdc
 
 
-class UnpaidError(Exception):
-    """Nothing new was signed, or what was signed was refused; the message is one line that says what to do."""
+class UnpaidError(VerdictError):
+    """A payment was required and was not made, or was refused; the message says what to do.
+
+    Attributes:
+        terms: Price, payee and token that the service asks for; None if they are not understood.
+    """
+
+    terms: "Terms | None" = None
 
 
-class OpenPaymentError(Exception):
+class OpenPaymentError(VerdictError):
     """The outcome of a payment is not known yet. It is stored, and the same request sends it again.
 
     Args:
@@ -108,9 +117,22 @@ class Terms(NamedTuple):
     row: Mapping[str, Any]
 
     @property
+    def price_usdc(self) -> str:
+        """The price as decimal USDC: `0.005`."""
+        return usdc(MicroUsd(self.amount))
+
+    @property
     def payee(self) -> Payee:
         """Who is paid, and where."""
         return Payee(self.dollar.network, self.pay_to)
+
+
+def terms_of(refused: RefusedError) -> Terms | None:
+    """The terms of a 402; None if they are not understood."""
+    try:
+        return read_terms(refused.headers.get(HEADER))
+    except UnpaidError:
+        return None
 
 
 def read_terms(header: str | None) -> Terms:

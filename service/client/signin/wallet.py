@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from getpass import getpass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from service.client.errors import RefusalError
 from service.ethereum.keystore import open_keystore
@@ -70,6 +70,31 @@ class Wallet:
     def __init__(self, key: bytes) -> None:
         self._key = private_key(key)
         self.address = address_of(self._key.public_key)
+
+    @classmethod
+    def from_key(cls, text: str) -> Self:
+        """A wallet of a private key: 64 hexadecimal digits, perhaps after 0x.
+
+        Raises:
+            ValueError: If it is not a private key; the message does not repeat it.
+        """
+        try:
+            return cls(bytes.fromhex(text.removeprefix("0x") if _WRITTEN.match(text) else ""))
+        except ValueError:
+            raise ValueError(
+                "That is not a private key. Write it as 64 hexadecimal digits, with or without 0x before them."
+            ) from None
+
+    @classmethod
+    def from_keystore(cls, path: str | Path, password: str) -> Self:
+        """A wallet of a keystore file (Web3 Secret Storage, version 3). Takes about a second.
+
+        Raises:
+            OSError: If the file cannot be read.
+            ValueError: If it is not a keystore, or the password is not its own.
+        """
+        with Path(path).expanduser().open("rb") as file:
+            return cls(open_keystore(file.read(_MOST_BYTES), password))
 
     def __repr__(self) -> str:
         """The address only: this may end up in a log."""

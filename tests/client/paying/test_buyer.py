@@ -109,7 +109,7 @@ def test_a_payment_that_nobody_can_tell_of_is_kept_and_sent_by_the_next_identica
     tmp_path: Path, step: Exception, unreachable: bool
 ) -> None:
     stand = Stand(tmp_path, step)
-    with pytest.raises(OpenPaymentError, match="run the same command again") as caught:
+    with pytest.raises(OpenPaymentError, match="send the same request again") as caught:
         stand.buy()
     assert caught.value.unreachable is unreachable
     assert (len(stand.sent), len(stand.paused)) == (4, 3)

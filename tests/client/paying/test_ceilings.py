@@ -61,7 +61,7 @@ def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
 def test_the_ceilings_are_ten_cents_a_call_and_a_dollar_a_day(tmp_path: Path) -> None:
     assert Ceilings() == (100_000, 1_000_000)
     stand = Stand(tmp_path, sold())
-    with pytest.raises(UnpaidError, match=r"costs 0\.100001 USDC, and 0\.1 USDC is the most"):
+    with pytest.raises(UnpaidError, match=r"costs 0\.100001 USDC, above the limit of 0\.1 USDC"):
         stand.buy(due(100_001, 0))
     for number in range(10):
         stand.buy(due(100_000, number))

@@ -9,7 +9,7 @@ from eth_account import Account
 
 from service.__main__ import run
 from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
-from service.client.paying.receipt import read_receipts, receipt_id
+from service.client.paying.receipt import read_receipts
 from service.client.paying.terms import OpenPaymentError
 from service.ethereum.signatures import recover_personal
 from tests.client.paying.stand import ASKED, BODY, NAME, NOTHING, SIGNER, URL, Stand, answered, asking, sold
@@ -124,7 +124,7 @@ def test_a_receipt_that_cannot_be_kept_costs_nobody_the_answer_and_leaves_the_pa
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "a/b", "", "x" * 65, "..", "a b", "ü", "a\nb"])
 def test_a_name_that_would_lead_elsewhere_is_no_receipt(tmp_path: Path, name: str) -> None:
-    assert receipt_id(answered(**{"x-receipt-id": name})) is None
+    assert answered(**{"x-receipt-id": name}).receipt_id is None
     stand = Stand(tmp_path, sold(name))
     stand.buy()
     assert read_receipts(stand.store) == []
