@@ -195,12 +195,12 @@ def why_unconnected(error: Exception, url: str, timeout_s: float) -> str:
         case ssl.SSLError():
             return f"{url} speaks no TLS that is understood here ({_reason(error)}); is it http:// instead?"
         case socket.gaierror():
-            return f"{url} cannot be reached: no such name is known here; is it spelt right?"
+            question = "; is it spelt right?"
         case ConnectionRefusedError():
-            return f"{url} cannot be reached: nothing listens there; is the service running?"
-        case TimeoutError():
-            return f"{url} cannot be reached: no connection within {timeout_s:.0f} s"
-    return f"{url} cannot be reached: {_reason(error)}"
+            question = "; is the service running?"
+        case _:
+            question = ""
+    return f"{url} cannot be reached: {_connection_reason(error, timeout_s)}{question}"
 
 
 def why_not_proxied(error: Exception, url: str, timeout_s: float, proxy: Proxy) -> str:
@@ -212,24 +212,29 @@ def why_not_proxied(error: Exception, url: str, timeout_s: float, proxy: Proxy) 
         timeout_s: The timeout.
         proxy: The proxy.
     """
-    match error:
-        case ssl.SSLError():
-            return why_unconnected(error, url, timeout_s)
-        case socket.gaierror():
-            reason = "no such name is known here"
-        case ConnectionRefusedError():
-            reason = "nothing listens there"
-        case TimeoutError():
-            reason = f"no connection within {timeout_s:.0f} s"
-        case _:
-            status = _STATUS.search(str(error))
-            reason = f"it answered {status[1]}" if status else _reason(error)
-            if status and int(status[1]) == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
-                reason += ", because it requires a user and a password that it accepts"
+    if isinstance(error, ssl.SSLError):
+        return why_unconnected(error, url, timeout_s)
+    reason = _connection_reason(error, timeout_s)
+    status = _STATUS.search(str(error))
+    if status:
+        reason = f"it answered {status[1]}"
+        if int(status[1]) == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            reason += ", because it requires a user and a password that it accepts"
     return (
         f"{url} cannot be reached through the proxy {proxy}: {reason}. "
         f"Correct {proxy.variable}, or add the host to NO_PROXY"
     )
+
+
+def _connection_reason(error: Exception, timeout_s: float) -> str:
+    match error:
+        case socket.gaierror():
+            return "no such name is known here"
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case TimeoutError():
+            return f"no connection within {timeout_s:.0f} s"
+    return _reason(error)
 
 
 def why_unanswered(error: Exception, url: str, timeout_s: float) -> str:

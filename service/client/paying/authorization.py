@@ -1,4 +1,4 @@
-"""Signs a payment: EIP-3009's `TransferWithAuthorization`, in the header that x402 version 2 sends it in."""
+"""Signs a payment: `TransferWithAuthorization` of EIP-3009, in the header of x402 version 2."""
 
 import json
 from base64 import b64encode
@@ -10,18 +10,11 @@ from service.ethereum.typed_data import domain_separator, transfer_digest
 
 HEADER: Final = "PAYMENT-SIGNATURE"
 _EARLIER_S: Final = 600
-"""How long before now it is good already: the chain's clock may be behind ours. The official clients do the same."""
+"""A payment is valid from so long ago: the chain's clock may be behind. The official clients do the same."""
 
 
 class Signed(NamedTuple):
-    """A payment that can be sent.
-
-    Attributes:
-        header: The value of `PAYMENT-SIGNATURE`.
-        payer: Who signed (EIP-55).
-        nonce: 0x and 64 digits.
-        valid_before_s: Good until the second before this one (epoch).
-    """
+    """A signed payment: the value of `PAYMENT-SIGNATURE`, payer (EIP-55), nonce (0x and 64 digits), end (epoch)."""
 
     header: str
     payer: str
@@ -30,14 +23,7 @@ class Signed(NamedTuple):
 
 
 def authorize(terms: Terms, wallet: Wallet, now_s: int, nonce: bytes) -> Signed:
-    """Sign for what is asked, and nothing else.
-
-    Args:
-        terms: What is asked for.
-        wallet: Whose money it is.
-        now_s: Epoch seconds.
-        nonce: 32 bytes that were never used.
-    """
+    """Sign a payment of exactly these terms. `now_s` are epoch seconds; `nonce` 32 bytes that were never used."""
     dollar, payer = terms.dollar, wallet.address
     after_s, before_s, nonce_text = now_s - _EARLIER_S, now_s + terms.window_s, f"0x{nonce.hex()}"
     digest = transfer_digest(

@@ -18,22 +18,22 @@ _WHAT_LETTERS: Final = 200
 
 
 class Ceilings(NamedTuple):
-    """Most that is paid, in millionths of a dollar: for one call, and for the calls of one UTC day."""
+    """Most that is paid for one call and for the calls of one UTC day, in millionths of a dollar."""
 
     call: int = MAX_PRICE_MICRO_USD
     day: int = MAX_DAY_MICRO_USD
 
 
 class PaymentQuote(NamedTuple):
-    """What somebody has to agree to.
+    """The price of one call, to be agreed to.
 
     Attributes:
-        terms: What is asked for.
-        what: Method and path that it is for.
+        terms: Price, payee and token.
+        what: Method and path.
         url: The service.
-        spent: What was signed for today, in millionths of a dollar.
-        ceilings: Which hold.
-        before: Whom this service had paid until now; None where nothing was ever paid to it.
+        spent: Signed for today, in millionths of a dollar.
+        ceilings: The limits.
+        before: The payee of the last payment to this service; None if there was none.
     """
 
     terms: Terms
@@ -45,25 +45,17 @@ class PaymentQuote(NamedTuple):
 
     @property
     def moved_from(self) -> Payee | None:
-        """Whom the service had paid until now, where it wants its money elsewhere; else None."""
+        """The payee until now, if the service names another one."""
         return None if self.before == self.terms.payee else self.before
 
 
 def make_quote(
     asked: SentRequest, refused: RefusedError, spent: int, ceilings: Ceilings, now_ms: int, before: Payee | None
 ) -> PaymentQuote:
-    """Write the bill of a request that was refused with 402.
-
-    Args:
-        asked: The request.
-        refused: The refusal.
-        spent: What was signed for today, in millionths of a dollar.
-        ceilings: Which hold.
-        now_ms: Epoch milliseconds.
-        before: Whom this service had paid until now.
+    """The quote of a request that was refused with 402. Arguments are those of `PaymentQuote`.
 
     Raises:
-        UnpaidError: If it cannot be read, is above a ceiling, or should not be paid from here.
+        UnpaidError: If it is not understood, above a limit, or unsafe to pay.
     """
     terms = read_terms(refused.headers.get(HEADER))
     _check_way(asked.url, terms)
@@ -78,10 +70,10 @@ def make_quote(
 
 
 def known_payee_only(bill: PaymentQuote) -> None:
-    """Agree without a prompt: to the first payee of a service, and from then on to no other.
+    """Agree without a prompt, but only to the first payee of a service.
 
     Raises:
-        UnpaidError: If the service wants its money elsewhere than until now.
+        UnpaidError: If the service names another payee than until now.
     """
     if bill.moved_from is not None:
         raise UnpaidError(
@@ -92,10 +84,10 @@ def known_payee_only(bill: PaymentQuote) -> None:
 
 
 def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
-    """Hold an amount against what is left of the day; all in millionths of a dollar.
+    """Check an amount against the limit of the day; all in millionths of a dollar.
 
     Raises:
-        UnpaidError: If it is too much.
+        UnpaidError: If it exceeds the limit.
     """
     if spent + amount > ceilings.day:
         raise UnpaidError(
@@ -110,7 +102,7 @@ def describe_request(asked: SentRequest) -> str:
 
 
 def usdc_text(amount: int) -> str:
-    """Millionths of a dollar as people write them: `0.005 USDC`."""
+    """Write millionths of a dollar: `0.005 USDC`."""
     return f"{usdc(MicroUsd(amount))} USDC"
 
 

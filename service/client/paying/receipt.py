@@ -1,4 +1,4 @@
-"""The receipt of what was bought: fetched, compared with the purchase, kept.
+"""Fetches the receipt of a payment, compares it with the purchase, and stores it.
 
 Source: `SignedReceipt` of `service.wire.payment`; EIP-191 over RFC 8785.
 """
@@ -20,14 +20,14 @@ _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
 
 
 class StoredReceipt(NamedTuple):
-    """A receipt that is kept.
+    """A stored receipt.
 
     Attributes:
-        paid: What was paid; its signature is not kept any more.
-        name: The receipt's, at the service.
-        proven: Whether nothing spoke against it.
-        record: All that is kept.
-        path: Where.
+        paid: The payment, without its signature.
+        name: Id of the receipt at the service.
+        proven: Whether receipt and purchase agree.
+        record: The stored JSON.
+        path: The file.
     """
 
     paid: StoredPayment
@@ -47,13 +47,7 @@ class ReceiptClient(Protocol):
 
 
 def prove(wallet: Wallet, name: str, now_s: int) -> dict[str, str]:
-    """Sign for reading a receipt without an account: header fields that are good for a minute.
-
-    Args:
-        wallet: The payer's.
-        name: The receipt's.
-        now_s: Epoch seconds.
-    """
+    """Header fields that let a payer without an account read a receipt; valid for a minute from `now_s` (epoch)."""
     from service.wire.payment import reading_message  # noqa: PLC0415 - most calls pay for nothing
 
     return {"X-Payer-Time": str(now_s), "X-Payer-Signature": wallet.sign_text(reading_message(name, now_s))}
@@ -67,21 +61,21 @@ def keep_receipt(
     answer: RawAnswer,
     proof: Mapping[str, str] = _NONE,
 ) -> list[str]:
-    """Fetch a receipt and keep it beside what was paid and what of the two does not agree; the payment is closed.
+    """Fetch the receipt of a payment and store both, with their differences. The payment is no longer open then.
 
     Args:
-        store: Where.
-        client: Fetches it.
-        asked: What was asked for.
-        kept: What was paid.
-        answer: What was bought, with the name of its receipt.
-        proof: Header fields that let a payer without an account read it (`prove`).
+        store: Stores them.
+        client: Fetches the receipt.
+        asked: The request.
+        kept: The payment.
+        answer: The bought answer.
+        proof: Header fields of `prove`, for a payer without an account.
 
     Returns:
-        What does not agree, in words; nothing where the receipt proves the purchase.
+        The differences, in words.
 
     Raises:
-        UnpaidError: If it cannot be kept.
+        UnpaidError: If it cannot be stored.
     """
     name = answer.receipt_id
     document, faults = _fetched(client, name, proof)
@@ -95,7 +89,7 @@ def keep_receipt(
 
 
 def read_receipts(store: PaymentStore) -> list[StoredReceipt]:
-    """Everything that was bought, the newest first; a file that is no receipt of ours is left out."""
+    """Every stored receipt, newest first. Other files are skipped."""
     found = []
     for path in (store.folder / RECEIPTS).glob("*.json"):
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

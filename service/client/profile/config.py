@@ -1,4 +1,4 @@
-"""What a person has chosen once: `config.json`."""
+"""The configuration of a user: `config.json`."""
 
 import json
 import re
@@ -16,13 +16,13 @@ URL: Final = "http://127.0.0.1:8402"
 """Where `make run` puts a service."""
 
 MAX_PRICE_MICRO_USD: Final = 100_000
-"""Most that one call may cost where nothing else is chosen: twice the dearest there is."""
+"""Default limit for one call: twice the dearest there is."""
 
 MAX_DAY_MICRO_USD: Final = 1_000_000
-"""Most that the calls of one UTC day may cost where nothing else is chosen."""
+"""Default limit for the calls of one UTC day."""
 
 _MOST_MICRO_USD: Final = 1_000_000_000
-"""A thousand dollars: who means to let a program spend more a day has mistaken the unit."""
+"""1,000 USDC: a higher limit is a mistaken unit."""
 
 
 _PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
@@ -30,14 +30,7 @@ _AMOUNT: Final = re.compile(r"\d{1,6}(\.\d{1,6})?\Z", re.ASCII)
 
 
 class Config(NamedTuple):
-    """What is chosen; None where nothing is.
-
-    Attributes:
-        url: The service.
-        keystore: The wallet's file (Web3 secret storage).
-        max_price_micro_usd: Most that one call may cost.
-        max_day_micro_usd: Most that the calls of one UTC day may cost.
-    """
+    """The configured values; None if not set. `keystore` is the wallet's file (Web3 Secret Storage)."""
 
     url: str | None = None
     keystore: str | None = None
@@ -46,13 +39,13 @@ class Config(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One thing that can be chosen.
+    """One setting.
 
     Attributes:
         field: Of `Config`.
-        otherwise: What holds where it is not chosen, as it is typed; None where nothing does.
-        read: Text to value; raises `ValueError` with what is wrong.
-        show: Value to the text that `read` takes.
+        otherwise: The default as it is typed, if there is one.
+        read: Parses the text; raises `ValueError`.
+        show: Writes the value as the text that `read` takes.
     """
 
     field: str
@@ -62,13 +55,10 @@ class Choice(NamedTuple):
 
 
 def read_usdc(text: str) -> int:
-    """Read an amount of USDC as people write it: `0.10` → 100000.
-
-    Returns:
-        Millionths of a dollar.
+    """Parse decimal USDC into millionths: `0.10` → 100000.
 
     Raises:
-        ValueError: If it is no amount, has more than six decimals, is negative or above 1,000.
+        ValueError: If it is not an amount, has more than six decimals, is negative or above 1,000.
     """
     if not _AMOUNT.match(text):
         raise ValueError(f"{text!r} is no amount of USDC; write it like 0.10, with six decimals at most")
@@ -103,16 +93,16 @@ CHOICES: Final[Mapping[str, Choice]] = {
     "max-price": Choice("max_price_micro_usd", show_usdc(MAX_PRICE_MICRO_USD), read_usdc, show_usdc),
     "max-day": Choice("max_day_micro_usd", show_usdc(MAX_DAY_MICRO_USD), read_usdc, show_usdc),
 }
-"""By the name they have in the file and on the command line."""
+"""Settings by their name in the file and on the command line."""
 
 
 def path(environment: Mapping[str, str]) -> Path:
-    """Where it is kept; there need not be any."""
+    """Path of the file; it need not exist."""
     return config_dir(environment) / FILE
 
 
 def read(environment: Mapping[str, str]) -> Config:
-    """What is chosen; nothing where there is no file.
+    """Read the configuration; empty without a file.
 
     Raises:
         RefusalError: If the file cannot be read or understood.
@@ -129,7 +119,7 @@ def read(environment: Mapping[str, str]) -> Config:
 
 
 def write(environment: Mapping[str, str], config: Config) -> None:
-    """Keep what is chosen.
+    """Write the configuration.
 
     Raises:
         RefusalError: If it cannot be written.
@@ -142,7 +132,7 @@ def write(environment: Mapping[str, str], config: Config) -> None:
 
 
 def shown(config: Config) -> dict[str, str]:
-    """What is chosen, by name, each as it is typed."""
+    """The configured values by name, each as it is typed."""
     values = {name: getattr(config, choice.field) for name, choice in CHOICES.items()}
     return {name: CHOICES[name].show(value) for name, value in values.items() if value is not None}
 
