@@ -106,8 +106,10 @@ class _Client(ApiMethods):
         except RefusedError as error:
             if error.status != HTTPStatus.PAYMENT_REQUIRED:
                 raise
-            unpaid = UnpaidError(f"{error.message} Pass `wallet=` to pay for it.")
-            unpaid.terms = terms_of(error)
+            terms = terms_of(error)
+            price = "" if terms is None else f" {terms.price_usdc} USDC"
+            unpaid = UnpaidError(f"{error.message.rstrip('.')}. Pass `wallet=` to pay{price} for it.")
+            unpaid.terms = terms
             raise unpaid from error
 
 

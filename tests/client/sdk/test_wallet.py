@@ -104,7 +104,11 @@ def test_another_payee_than_the_first_is_not_paid() -> None:
 
 
 def test_without_a_wallet_the_price_is_said_and_nothing_is_paid(state: Path) -> None:
-    with peer(due()) as there, Verdict(there.url, "k") as client, pytest.raises(UnpaidError, match="wallet=") as raised:
+    with (
+        peer(due()) as there,
+        Verdict(there.url, "k") as client,
+        pytest.raises(UnpaidError, match=r"wallet=` to pay 0\.005 USDC") as raised,
+    ):
         client.coin_risk("BTC")
     assert raised.value.terms is not None
     assert raised.value.terms.price_usdc == "0.005"
