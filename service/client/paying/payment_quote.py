@@ -92,8 +92,8 @@ def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
     if spent + amount > ceilings.day:
         raise UnpaidError(
             f"this call costs {usdc_text(amount)}, and {usdc_text(spent)} of {usdc_text(ceilings.day)} for today are "
-            "signed for; wait for 00:00 UTC, or raise the limit (`verdict config set max-day`, max_day_usdc in Python); "
-            "nothing was paid"
+            "signed for; wait for 00:00 UTC, or raise the limit (`verdict config set max-day`, or max_day_usdc in "
+            "Python); nothing was paid"
         )
 
 
