@@ -217,7 +217,7 @@ class Person:
         pipe = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
         with (
             mock.patch.multiple(sys, stdin=Terminal(typed), stdout=out if end == len(words) else pipe, stderr=err),
-            mock.patch("service.client.signin.wallet.getpass", return_value=typed.rstrip()),
+            mock.patch("service.client.wallet.getpass", return_value=typed.rstrip()),
         ):
             code = run(words[:end], self.environment)
         pipe.seek(0)

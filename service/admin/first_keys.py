@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 from service.access.quota import PER_DAY, STARTER
 from service.admin.folder import Folder
+from service.client import credentials
+from service.client.caller import url_of
+from service.client.credentials import StoredCredential
 from service.client.errors import RefusalError
-from service.client.profile import credentials
-from service.client.profile.connection import url_of
-from service.client.profile.credentials import StoredCredential
 from service.wire.access import Tier
 
 NAMES: Final[Mapping[Tier, str]] = {"pro": "make run", "free": "make run, free"}

@@ -15,12 +15,12 @@ from service.cli.layout import facts, table
 from service.cli.output_format import put_json, put_lines, stdout_screen
 from service.cli.parameters import Duration, Utf8Text
 from service.cli.terminal import Cell, Display, Part, is_terminal, safe, tell
+from service.client import credentials
 from service.client.answer import RawAnswer, read_quota, reading
+from service.client.caller import open_client
 from service.client.connection import ApiConnection
+from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError
-from service.client.profile import credentials
-from service.client.profile.connection import open_client
-from service.client.profile.credentials import StoredCredential
 from service.clock import LATEST_MS, SECOND_MS, SystemClock, iso
 
 TIER_PATH: Final = "/api/cli/billing/tier"

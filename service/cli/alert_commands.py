@@ -10,8 +10,8 @@ from service.cli.layout import table
 from service.cli.output_format import format_of, put_json, put_lines
 from service.cli.terminal import safe, screen_of
 from service.client.answer import reading
+from service.client.caller import open_client
 from service.client.errors import DONE
-from service.client.profile.connection import open_client
 
 PATH: Final = "/api/alerts"
 

@@ -16,9 +16,9 @@ from service.cli import output_format
 from service.cli.environment import Environment, VerdictCommand, url_option
 from service.cli.error_report import code_for
 from service.cli.terminal import is_terminal, safe
+from service.client.caller import token_of, url_of
 from service.client.connection import TIMEOUT_S, ApiConnection
 from service.client.errors import DONE, RefusalError
-from service.client.profile.connection import token_of, url_of
 
 if TYPE_CHECKING:
     import http.client

@@ -9,9 +9,9 @@ from service.cli.command import load
 from service.cli.spinner import Spinner
 from service.cli.terminal import tell
 from service.client.answer import RefusedError
+from service.client.caller import open_client
 from service.client.connection import fill
 from service.client.errors import DONE
-from service.client.profile.connection import open_client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def show_request(
         counted: Whether it uses up a question.
         body: The JSON body, if there is one.
     """
-    from service.client.profile.connection import url_of  # noqa: PLC0415 - where it is shown, not where it is sent
+    from service.client.caller import url_of  # noqa: PLC0415 - where it is shown, not where it is sent
 
     url = url_of(arguments, environment) + target
     if output_format.format_of(arguments) != "human":

@@ -13,10 +13,10 @@ from service.cli.command import Arguments
 from service.cli.markdown import render
 from service.cli.spinner import Spinner
 from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.caller import open_client
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, RefusalError
-from service.client.profile.connection import open_client
-from service.client.profile.files import read_whole, state_dir, write_whole
+from service.client.files import read_whole, state_dir, write_whole
 
 _FILE: Final = "device"
 _BYTES: Final = 16

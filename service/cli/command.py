@@ -178,7 +178,7 @@ PAYING = (
         "--max-price",
         "most that this call may cost, in USDC (0.10)",
         metavar="USDC",
-        parse="service.client.profile.config:read_usdc",
+        parse="service.client.config:read_usdc",
     ),
 )
 """Options of every command that may cost something."""

@@ -7,9 +7,9 @@ from typing import Final
 from service.cli.layout import table
 from service.cli.output_format import format_of, put_document, put_lines, stdout_screen
 from service.cli.terminal import Cell
+from service.client import config
+from service.client.caller import url_of
 from service.client.errors import DONE, RefusalError
-from service.client.profile import config
-from service.client.profile.connection import url_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from service.cli.environment import Environment, VerdictCommand, json_option, ur
 from service.cli.formatting import moment, span
 from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import Display, Style, safe
+from service.client import config, credentials
 from service.client.address import Address, read_address
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError, reading
+from service.client.caller import token_of, url_of
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, FAILED, RefusalError
-from service.client.profile import config, credentials
-from service.client.profile.connection import token_of, url_of
-from service.client.profile.files import state_dir
+from service.client.files import state_dir
 from service.clock import SECOND_MS, Clock, SystemClock, parse_iso
 from service.proxies import is_loopback, proxy_for
 

@@ -9,16 +9,15 @@ from service.cli.command import Arguments
 from service.cli.output_format import put_document, put_lines
 from service.cli.spinner import Spinner
 from service.cli.terminal import is_terminal, tell
+from service.client import browser_login, credentials
 from service.client.answer import RefusedError, UnreachableError
+from service.client.browser_login import BrowserSession, Callback, open_browser, read_session
+from service.client.caller import open_client, url_of
 from service.client.connection import ApiConnection, is_token
+from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNAVAILABLE, UNKNOWN_CALLER, UNREACHABLE, RefusalError
-from service.client.profile import credentials
-from service.client.profile.connection import open_client, url_of
-from service.client.profile.credentials import StoredCredential
-from service.client.signin import browser_login
-from service.client.signin.browser_login import BrowserSession, Callback, open_browser, read_session
-from service.client.signin.sign_in import credential_of, sign_in, sign_out
-from service.client.signin.wallet import KEY, open_wallet, read_secret
+from service.client.sign_in import credential_of, sign_in, sign_out
+from service.client.wallet import KEY, open_wallet, read_secret
 
 PAGE: Final = "/auth/cli"
 PATIENCE_S: Final = 600.0

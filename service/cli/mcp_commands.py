@@ -11,10 +11,10 @@ import click
 from service.cli.command import Arguments
 from service.cli.environment import Environment, VerdictGroup, url_option
 from service.cli.terminal import is_terminal, safe, tell
+from service.client import config, credentials
+from service.client.caller import url_of
 from service.client.errors import DONE, FAILED, RefusalError
-from service.client.profile import config, credentials
-from service.client.profile.connection import url_of
-from service.client.profile.files import write_whole
+from service.client.files import write_whole
 from service.mcp.host_config import HOSTS, entry_of, with_entry
 
 group = VerdictGroup(

@@ -14,9 +14,9 @@ from service.cli.layout import facts, flow, heading
 from service.cli.show.verdicts import STYLES
 from service.cli.terminal import Cell, tell
 from service.client.answer import RawAnswer, RefusedError, reading
+from service.client.caller import open_client
 from service.client.connection import fill
 from service.client.errors import DONE
-from service.client.profile.connection import open_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

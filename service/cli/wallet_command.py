@@ -11,14 +11,14 @@ from service.cli.formatting import moment
 from service.cli.layout import facts, flow, table
 from service.cli.output_format import format_of, put_document, put_lines, stdout_screen
 from service.cli.terminal import Cell, Display, Part
+from service.client import config
 from service.client.errors import DONE, RefusalError
+from service.client.files import state_dir
 from service.client.paying.buyer import NO_WALLET, ceilings_of
 from service.client.paying.payment_store import PaymentStore, StoredPayment
 from service.client.paying.receipt import StoredReceipt, read_receipts
 from service.client.paying.terms import UnpaidError
-from service.client.profile import config
-from service.client.profile.files import state_dir
-from service.client.signin.wallet import KEY, open_wallet
+from service.client.wallet import KEY, open_wallet
 from service.clock import SystemClock, iso
 from service.ethereum.addresses import checksum_address
 from service.units import MicroUsd, usdc
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from service.cli.command import Arguments
-    from service.client.profile.config import Config
+    from service.client.config import Config
 
 
 _ADDRESS: Final = re.compile(r"[0-9a-fA-F]{40}", re.ASCII)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from service.client.client import AsyncVerdict, StreamEndedError, StreamEvent, Verdict
     from service.client.errors import VerdictError
     from service.client.paying.terms import OpenPaymentError, Terms, UnpaidError
-    from service.client.signin.wallet import Wallet
+    from service.client.wallet import Wallet
 
 _MODULES = {
     "answer": ("CallerQuota", "RefusedError", "UnreachableError", "UnreadableAnswerError"),
@@ -28,7 +28,7 @@ _MODULES = {
     "client": ("AsyncVerdict", "StreamEndedError", "StreamEvent", "Verdict"),
     "errors": ("VerdictError",),
     "paying.terms": ("OpenPaymentError", "Terms", "UnpaidError"),
-    "signin.wallet": ("Wallet",),
+    "wallet": ("Wallet",),
 }
 
 __all__ = [  # noqa: RUF022 - clients first

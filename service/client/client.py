@@ -22,8 +22,8 @@ from service.client.methods import ApiMethods
 from service.client.paying.buyer import MAX_DAY_USDC, MAX_PRICE_USDC, library_buyer
 from service.client.paying.terms import UnpaidError, terms_of
 from service.client.pool import CallThreads, ConnectionPool
-from service.client.signin.wallet import Wallet
 from service.client.stream import StreamClient, StreamLine
+from service.client.wallet import Wallet
 from service.validation_errors import explain_invalid
 from service.wire.market import Crossing, FundingAlert
 from service.wire.regime import RegimePosition

@@ -18,9 +18,9 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
 
+from service.client.caller import token_of
 from service.client.errors import RefusalError
 from service.client.paying.buyer import unattended_buyer
-from service.client.profile.connection import token_of
 from service.clock import SystemClock
 from service.mcp import http_guard, sessions
 from service.mcp.calls import ToolCaller

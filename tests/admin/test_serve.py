@@ -10,9 +10,9 @@ import pytest
 from service.admin import serve
 from service.admin.first_keys import FirstKeys, command, renew_first_keys, store, welcome
 from service.admin.folder import run_in_folder
+from service.client import credentials
+from service.client.credentials import StoredCredential
 from service.client.errors import RefusalError
-from service.client.profile import credentials
-from service.client.profile.credentials import StoredCredential
 from tests.fakes.handful import handful
 from tests.fakes.ports import held_port
 from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, serving, wait_until

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from service.cli import mcp_commands
-from service.client.profile import credentials
-from service.client.profile.credentials import StoredCredential
+from service.client import credentials
+from service.client.credentials import StoredCredential
 from service.mcp import serving
 from tests.cli.commanding import Terminal, Told, typed
 

@@ -12,7 +12,7 @@ import pytest
 from service.client.answer import RefusedError
 from service.client.paying.buyer import library_buyer
 from service.client.paying.terms import UnpaidError
-from service.client.signin.wallet import Wallet
+from service.client.wallet import Wallet
 from service.mcp.gateway import (
     CONFIRMED_S,
     OUTAGE_S,

@@ -15,9 +15,9 @@ from service.cli.terminal import Cell, is_plain, is_terminal, tell
 from service.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
 from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
 from service.client.answer import RefusedError, reading
+from service.client.caller import open_client
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, REFUSED, UNAVAILABLE, UNKNOWN_CALLER, UNPAID, RefusalError
-from service.client.profile.connection import open_client
 from service.client.stream import PATH, StreamClient, StreamLine
 from service.clock import SystemClock
 

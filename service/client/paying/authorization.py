@@ -5,7 +5,7 @@ from base64 import b64encode
 from typing import Final, NamedTuple
 
 from service.client.paying.terms import Terms
-from service.client.signin.wallet import Wallet
+from service.client.wallet import Wallet
 from service.ethereum.typed_data import domain_separator, transfer_digest
 
 HEADER: Final = "PAYMENT-SIGNATURE"

@@ -8,17 +8,17 @@ from functools import cache
 from threading import Event
 from typing import Final, NamedTuple, NoReturn
 
+from service.client import config
 from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError
 from service.client.connection import ApiConnection, RequestParts
 from service.client.errors import RefusalError
+from service.client.files import state_dir
 from service.client.paying.authorization import HEADER, authorize
 from service.client.paying.payment_quote import Ceilings, PaymentQuote, known_payee_only, make_quote, usdc_text
 from service.client.paying.payment_store import SETTLING_S, PaymentStore, StoredPayment
 from service.client.paying.receipt import ReceiptClient, keep_receipt, prove
 from service.client.paying.terms import OpenPaymentError, UnpaidError, terms_of
-from service.client.profile import config
-from service.client.profile.files import state_dir
-from service.client.signin.wallet import KEY, PASSWORD, Wallet, open_wallet
+from service.client.wallet import KEY, PASSWORD, Wallet, open_wallet
 from service.clock import SECOND_MS, Clock, SystemClock, iso
 
 Send = Callable[[Mapping[str, str]], RawAnswer]

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from service.client.address import read_address
 from service.client.answer import RefusedError, SentRequest
+from service.client.config import MAX_DAY_MICRO_USD, MAX_PRICE_MICRO_USD
 from service.client.paying.terms import HEADER, Payee, Terms, UnpaidError, read_terms
-from service.client.profile.config import MAX_DAY_MICRO_USD, MAX_PRICE_MICRO_USD
 from service.clock import SECOND_MS
 from service.units import MicroUsd, usdc
 

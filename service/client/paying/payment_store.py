@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from service.client.answer import SentRequest
+from service.client.files import locked, read_whole, write_whole
 from service.client.paying.payment_quote import Ceilings, check_day
 from service.client.paying.terms import Payee, UnpaidError
-from service.client.profile.files import locked, read_whole, write_whole
 from service.clock import DAY_MS, SECOND_MS, Clock, day_of
 
 FOLDER: Final = "paying"

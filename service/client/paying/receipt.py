@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError, UnreadableAnswerError
 from service.client.paying.payment_store import RECEIPTS, PaymentStore, StoredPayment, stored_payment_of
-from service.client.signin.wallet import Wallet
+from service.client.wallet import Wallet
 
 _NONE: Final[Mapping[str, str]] = {}
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)

@@ -60,7 +60,7 @@ const wallets = (() => {
   const inHex = (text) =>
     `0x${[...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
-  // The same text as the command line writes (`client/signin/message.py`). Issued five minutes before the nonce ends,
+  // The same text as the command line writes (`client/sign_in.py`). Issued five minutes before the nonce ends,
   // which is the service's own now, so that a clock that is wrong here keeps nobody out.
   const write = (address, chain, { nonce, expiresAt }) =>
     [

@@ -4,7 +4,7 @@ import pytest
 
 from service.cli import commands
 from service.cli.command import Command
-from service.client.profile import config
+from service.client import config
 from tests.cli.account.conftest import Typed
 
 KNOWN = "http://127.0.0.1:8402"

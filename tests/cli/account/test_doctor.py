@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from service import __version__
+from service.client import config, credentials
 from service.client.answer import UnreachableError
+from service.client.config import Config
 from service.client.connection import ApiConnection, Tls
-from service.client.profile import config, credentials
-from service.client.profile.config import Config
-from service.client.profile.credentials import StoredCredential
+from service.client.credentials import StoredCredential
 from service.clock import parse_iso
 from tests.cli.account.conftest import Typed
 from tests.client.sdk.peer import Reply, answers, peer, says

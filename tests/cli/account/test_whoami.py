@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from service.client.profile import credentials
-from service.client.profile.credentials import StoredCredential
+from service.client import credentials
+from service.client.credentials import StoredCredential
 from tests.cli.account.conftest import Typed
 from tests.client.sdk.peer import answers, peer, says
 

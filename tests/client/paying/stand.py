@@ -15,7 +15,7 @@ from service.client.answer import RawAnswer, RefusedError, SentRequest, Unreacha
 from service.client.paying.buyer import Buyer
 from service.client.paying.payment_quote import Ceilings, PaymentQuote
 from service.client.paying.payment_store import PaymentStore
-from service.client.signin.wallet import Wallet
+from service.client.wallet import Wallet
 from service.clock import SECOND_MS
 from service.wire.canonical import canonical
 from tests.fakes.clock import START_MS, FakeClock

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.client.paying.authorization import authorize
 from service.client.paying.terms import STABLECOINS, Terms
-from service.client.signin.wallet import Wallet
+from service.client.wallet import Wallet
 from service.payments.checks import check_payment
 from service.payments.decode import decode_payment
 from service.wire.payment import RequirementsV2, TokenExtra

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.client import config
+from service.client.config import Config, read_usdc, show_usdc
 from service.client.errors import RefusalError
-from service.client.profile import config
-from service.client.profile.config import Config, read_usdc, show_usdc
 
 
 @pytest.fixture

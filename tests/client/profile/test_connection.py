@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from service.cli.command import Arguments
+from service.client import config, credentials
+from service.client.caller import open_client
+from service.client.config import Config
+from service.client.credentials import StoredCredential
 from service.client.errors import FAILED, UNKNOWN_CALLER, RefusalError
-from service.client.profile import config, credentials
-from service.client.profile.config import Config
-from service.client.profile.connection import open_client
-from service.client.profile.credentials import StoredCredential
 
 NONE = Arguments()
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from service.client import credentials, keyrings
+from service.client.credentials import StoredCredential, find, forget, keep
 from service.client.errors import RefusalError
-from service.client.profile import credentials, keyrings
-from service.client.profile.credentials import StoredCredential, find, forget, keep
-from service.client.profile.files import state_dir
+from service.client.files import state_dir
 
 HERE = "http://127.0.0.1:8402"
 ADA = StoredCredential("ey.to.ken", "session", "0x" + "ab" * 20, "2026-12-21T00:00:00.000Z")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.client.profile.files import locked, make_folder, read_whole, write_whole
+from service.client.files import locked, make_folder, read_whole, write_whole
 
 
 def mode(path: Path) -> int:

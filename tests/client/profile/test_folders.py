@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from service.client.errors import RefusalError
-from service.client.profile.files import config_dir, state_dir
+from service.client.files import config_dir, state_dir
 
 
 def test_folders_are_where_xdg_says() -> None:

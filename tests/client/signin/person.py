@@ -6,8 +6,8 @@ from pathlib import Path
 from service.cli import login_commands
 from service.cli.command import Arguments
 from service.cli.commands import _LOGIN_COMMANDS
-from service.client.profile import credentials
-from service.client.profile.credentials import StoredCredential
+from service.client import credentials
+from service.client.credentials import StoredCredential
 
 _LOGIN = _LOGIN_COMMANDS[0]
 

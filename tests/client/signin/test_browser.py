@@ -1,6 +1,6 @@
 import pytest
 
-from service.client.signin.browser_login import open_browser
+from service.client.browser_login import open_browser
 
 PAGE = "http://127.0.0.1:8402/auth/cli"
 

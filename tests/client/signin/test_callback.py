@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from service.client.signin.browser_login import Callback
+from service.client.browser_login import Callback
 from tests.client.signin.keys import ADDRESS
 
 STATE = "s" * 43
@@ -115,7 +115,7 @@ def test_nothing_is_logged(callback: Callback, capfd: pytest.CaptureFixture[str]
 def test_a_connection_on_which_nothing_is_said_holds_nobody_up(
     callback: Callback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.client.signin.browser_login._Handler.timeout", None)
+    monkeypatch.setattr("service.client.browser_login._Handler.timeout", None)
     with socket.create_connection(("127.0.0.1", callback.port), PATIENCE_S):
         assert ask(callback, f"/callback?{query()}").status == 303
 
@@ -126,7 +126,7 @@ def test_a_browser_that_is_gone_in_the_middle_is_no_news(
     def fail(*_: object) -> None:
         raise ConnectionResetError
 
-    monkeypatch.setattr("service.client.signin.browser_login._Handler.end_headers", fail)
+    monkeypatch.setattr("service.client.browser_login._Handler.end_headers", fail)
     with pytest.raises(http.client.RemoteDisconnected):
         ask(callback, f"/callback?{query()}")
     assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
@@ -137,7 +137,7 @@ def test_a_defect_is(callback: Callback, capfd: pytest.CaptureFixture[str], monk
     def fail(*_: object) -> None:
         raise KeyError("defect")
 
-    monkeypatch.setattr("service.client.signin.browser_login.read_session", fail)
+    monkeypatch.setattr("service.client.browser_login.read_session", fail)
     with pytest.raises(http.client.RemoteDisconnected):
         ask(callback, f"/callback?{query()}")
     assert "KeyError: 'defect'" in capfd.readouterr().err

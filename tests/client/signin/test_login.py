@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from service.cli import login_commands
+from service.client import browser_login
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
 from service.client.errors import UNKNOWN_CALLER, UNREACHABLE, RefusalError
-from service.client.signin import browser_login
 from tests.client.signin.gate import Gate
 from tests.client.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
 from tests.client.signin.person import Person
@@ -295,7 +295,7 @@ def test_a_key_is_kept_once_the_service_has_said_whose_it_is(
     gate: Gate, person: Person, terminal: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gate.tokens["verdict_sk_x"] = {"kind": "api_key", "userId": 1, "walletAddress": None}
-    monkeypatch.setattr("service.client.signin.wallet.getpass", lambda *_: "verdict_sk_x")
+    monkeypatch.setattr("service.client.wallet.getpass", lambda *_: "verdict_sk_x")
     assert person.login(token=True) == 0
     assert person.credential == ("verdict_sk_x", "api_key", None, None)
     out = capsys.readouterr().out

@@ -1,8 +1,8 @@
 import pytest
 
+from service.client import credentials
+from service.client.credentials import StoredCredential
 from service.client.errors import UNAVAILABLE, UNREACHABLE, RefusalError
-from service.client.profile import credentials
-from service.client.profile.credentials import StoredCredential
 from tests.client.signin.gate import Gate
 from tests.client.signin.keys import ADDRESS
 from tests.client.signin.person import Person

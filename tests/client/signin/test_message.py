@@ -1,7 +1,7 @@
 import pytest
 
 from service.access.sign_in import parse_sign_in_message
-from service.client.signin.sign_in import write_message
+from service.client.sign_in import write_message
 from tests.client.signin.keys import ADDRESS
 
 AS_THE_STANDARD_HAS_IT = f"""\

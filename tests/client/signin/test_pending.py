@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from service.client import browser_login
 from service.client.errors import RefusalError
-from service.client.signin import browser_login
 
 URL = "http://127.0.0.1:8402"
 

@@ -2,7 +2,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from service.client.signin.browser_login import read_session
+from service.client.browser_login import read_session
 from tests.client.signin.keys import ADDRESS
 
 STATE = "s" * 43

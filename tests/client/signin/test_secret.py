@@ -2,9 +2,9 @@ import io
 
 import pytest
 
+from service.client import wallet as room
 from service.client.errors import RefusalError
-from service.client.signin import wallet as room
-from service.client.signin.wallet import read_secret
+from service.client.wallet import read_secret
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from service.client.errors import RefusalError
-from service.client.signin.wallet import open_wallet
+from service.client.wallet import open_wallet
 from tests.client.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141

@@ -1,4 +1,7 @@
-"""The configuration of a user: `config.json`."""
+"""The configuration of a user: `config.json`.
+
+An unknown name is refused: a misspelt limit would otherwise be no limit.
+"""
 
 import json
 import re
@@ -8,7 +11,7 @@ from typing import Final, NamedTuple
 
 from service.client.address import read_address
 from service.client.errors import RefusalError
-from service.client.profile.files import config_dir, read_whole, write_whole
+from service.client.files import config_dir, read_whole, write_whole
 
 FILE: Final = "config.json"
 

@@ -1,6 +1,6 @@
 """A user's own files: their XDG folders, and atomic writes readable by their owner alone.
 
-Source: XDG Base Directory Specification 0.8. A relative path in its variables is invalid and ignored.
+Source: XDG Base Directory Specification 0.8, on every platform. A relative path in its variables is ignored.
 """
 
 import errno

@@ -1,13 +1,17 @@
-"""The credentials that are kept, each for the address it was got from: `credentials.json`, and the keyring if any."""
+"""Stored credentials: `credentials.json`, and the platform's keyring if one works.
+
+A credential belongs to the service URL it came from and is never sent to another. The file always says where the token
+is, because asking a keyring takes longer than a whole command.
+"""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from service.client import keyrings
 from service.client.address import read_address
 from service.client.errors import RefusalError
-from service.client.profile import keyrings
-from service.client.profile.files import locked, read_whole, state_dir, write_whole
+from service.client.files import locked, read_whole, state_dir, write_whole
 
 FILE: Final = "credentials.json"
 Kind = Literal["session", "api_key"]

@@ -1,6 +1,12 @@
 """Signs in through the user's browser: opens the page and receives the session on a loopback port.
 
 Source: RFC 8252, sections 7.3 and 8.3 (loopback redirection): the literal 127.0.0.1 and a port chosen by the system.
+
+Decisions:
+- The browser authorizes itself by 256 random bits made for this login. It is redirected to the service at once, so the
+  session stays neither in the address bar nor in the history.
+- Other users of this machine may see the random bits (an argument of the browser), so the wallet is always shown.
+- They are stored until the login ends, so that `--paste` can finish what a browser could not hand over.
 """
 
 import hmac
@@ -19,7 +25,7 @@ from urllib.parse import parse_qs
 
 from service.client.connection import is_token
 from service.client.errors import RefusalError
-from service.client.profile.files import read_whole, state_dir, write_whole
+from service.client.files import read_whole, state_dir, write_whole
 from service.clock import iso, parse_iso
 
 _DISPLAYS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")

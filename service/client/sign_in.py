@@ -1,6 +1,11 @@
 """Signs in with a wallet: requests a nonce, signs an EIP-4361 message, stores the session, and signs out.
 
 Source: https://eips.ethereum.org/EIPS/eip-4361. The browser page (`wallet.js`) writes the same message.
+
+Decisions:
+- The message names the URL that is called and no other, so that no service can obtain a sign-in for another.
+- "Issued At" is five minutes before the nonce expires, by the service's clock: a wrong local clock does no harm.
+- A session or key is stored only after the service has confirmed its owner.
 """
 
 from collections.abc import Iterator
@@ -11,8 +16,8 @@ from msgspec import Meta, MsgspecError, Struct, convert
 
 from service.client.answer import UnreadableAnswerError
 from service.client.connection import ApiConnection
-from service.client.profile.credentials import Kind, StoredCredential
-from service.client.signin.wallet import Wallet
+from service.client.credentials import Kind, StoredCredential
+from service.client.wallet import Wallet
 from service.clock import MINUTE_MS, iso, parse_iso
 
 STATEMENT: Final = "Sign in to Verdict."

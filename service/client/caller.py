@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from service.client import config, credentials
 from service.client.address import read_address
 from service.client.connection import ApiConnection, is_token
 from service.client.errors import UNKNOWN_CALLER, RefusalError
-from service.client.profile import config, credentials
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
