@@ -391,7 +391,7 @@ def test_each_route_it_says_can_be_asked_is_what_the_command_beside_it_asks(pers
 def mentioned() -> list[str]:
     """Every command line that stands anywhere in README or docs."""
     text = README + DOCS
-    blocks = re.findall(r"^(?:\$ | {4})?(verdict .*)$", text, re.MULTILINE)
+    blocks = re.findall(r"^(?:\$ | {4})?(verdict (?!= ).*)$", text, re.MULTILINE)
     return [*blocks, *re.findall(r"`(verdict [^`]+)`", text), *re.findall(r"<\((verdict [^)]+)\)", text)]
 
 
