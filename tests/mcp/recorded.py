@@ -28,7 +28,7 @@ _FILES: Mapping[str, str] = {
     "/api/cli/rwa/asset/xyz%3AAAPL": "rwa.asset",
     "/api/cli/coins": "coins",
     "/api/cli/coin/historical/BTC": "coin.historical.days",
-    "/api/cli/signal/BTC": "signal.brief",
+    "/api/cli/signal/BTC": "signal",
     "/api/cli/category/info/Layer%201%20%28L1%29": "category.info",
     "/api/cli/category/sentiment/Layer%201%20%28L1%29": "category.sentiment",
     "/api/cli/rwa/symbol/AAPL": "rwa.symbol",
@@ -80,6 +80,8 @@ class Recorded:
         name = name or _FILES.get(heard.path, "")
         if heard.query.get("signal_type") == "verdict":
             name = "signal.quality.verdict"
+        if heard.query.get("detail") == "brief":
+            name = f"{name}.brief"
         if not name:
             return Refusal(404, load("refused.unknown"))
         return Refusal(200, load(name), self.headers)
