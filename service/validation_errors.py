@@ -63,12 +63,19 @@ def explain_invalid(error: Exception, kind: Any = None) -> ValidationFault:
         name = _visible(field[2])
         if not name:
             return ValidationFault(place[-_LONGEST_PLACE:], "has a field whose name shows nothing, which is not known")
+        fault = "is required" if field[1] == "missing required" else f"is not a known field{_known(place, kind)}"
         place = f"{place}.{name}" if place else name
-        fault = "is required" if field[1] == "missing required" else "is not a known field"
         return ValidationFault(place[-_LONGEST_PLACE:], fault)
     if isinstance(error.__cause__, ValueError):
         return ValidationFault(place[-_LONGEST_PLACE:], str(error.__cause__).rstrip("."), is_sentence=True)
     return ValidationFault(place[-_LONGEST_PLACE:], _fault(text, place, kind))
+
+
+def _known(place: str, kind: Any) -> str:
+    """The names that a struct takes, where an unknown one is on its first level."""
+    if place or not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return ""
+    return f"; known are {', '.join(field.encode_name for field in msgspec.structs.fields(kind))}"
 
 
 def _visible(name: str) -> str:

@@ -89,6 +89,7 @@ def welcome(environment: Mapping[str, str], url: str, keys: FirstKeys, *, data: 
         f"            curl -s -H 'Authorization: Bearer {keys.pro}' {url}/api/cli/coin/risk/BTC",
         "",
         store(environment, url, keys),
+        "Both are made anew at every `make run`, and those of the last one end.",
     ]
     folder = Path(sys.executable).parent
     if (folder / "verdict").exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from service.cli import output_format
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from service.cli.command import Arguments, Command
+    from service.cli.command import Argument, Arguments, Command
     from service.client.answer import RawAnswer
     from service.client.connection import ApiConnection
 
@@ -170,10 +171,16 @@ def request_parameters(arguments: Arguments) -> dict[str, object]:
 
             raise RefusalError(f"{argument.shown} is empty")
         if value is not None and value is not False:
-            found[argument.parameter] = 1 if value is True else value
+            found[argument.parameter] = 1 if value is True else _instant(argument, value)
         elif argument.parameter == "detail" and is_read:
             found["detail"] = "brief"
     return found
+
+
+def _instant(argument: Argument, value: object) -> object:
+    """A value as typed; a day where an instant belongs is its first moment, UTC."""
+    is_day = argument.metavar == "INSTANT" and isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)
+    return f"{value}T00:00:00Z" if is_day else value
 
 
 def path_with_query(path: str, query: Mapping[str, object]) -> str:

@@ -11,6 +11,7 @@ from typing import Final, TypeGuard
 
 import click
 
+from service import formats
 from service.cli.command import Command
 from service.cli.terminal import safe
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
@@ -138,9 +139,9 @@ def _advice(error: RefusedError) -> Iterator[str]:
         yield f"Did you mean {' or '.join(candidates[:_MOST_CANDIDATES])}?"
     wait = error.headers.get("retry-after", "")
     if wait.isascii() and wait.isdigit():
-        yield f"Try again in {wait} s."
+        yield f"Try again in {formats.duration(int(wait))}."
     if error.status == HTTPStatus.UNAUTHORIZED:
-        yield "`verdict login` signs in again."
+        yield "`verdict login` signs in again. VERDICT_TOKEN, if it is set, goes before what login stores."
     if error.code == "AUTH_REQUIRED" and error.asked is not None and error.asked.caller == _NOBODY:
         yield "A key that you have is kept by `verdict login --token`, or set as VERDICT_TOKEN."
 

@@ -79,7 +79,8 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
         _write(path, content, changed)
         tell(f"Restart {host.title} to use the tools.")
     if client == "claude":
-        tell(f"Claude Code has its own command: claude mcp add verdict -- {shlex.join([*command, 'mcp'])}")
+        variable = "" if service == config.URL else f" --env {shlex.quote(f'VERDICT_URL={service}')}"
+        tell(f"Claude Code has its own command: claude mcp add verdict{variable} -- {shlex.join([*command, 'mcp'])}")
     if credentials.find(environment.variables, service) is None:
         tell(f"No API key is stored for {service}. Run `verdict login --token` before you use the tools.")
     return DONE

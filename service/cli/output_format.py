@@ -79,8 +79,20 @@ def readable(text: str) -> str:
 def entries_of(arguments: Arguments, data: Any) -> list[Any] | None:
     """The list that the answer consists of; None if the answer is one object."""
     route = arguments.command.route
-    entries = data.get(route.entries) if route is not None and isinstance(data, dict) else None
-    return entries if isinstance(entries, list) else None
+    if route is None or not isinstance(data, dict):
+        return None
+    entries = data.get(route.entries)
+    if isinstance(entries, list):
+        return entries
+    # Prices by coin: a row for each.
+    by_coin = next((data[name] for name in _BY_COIN if isinstance(data.get(name), dict)), None)
+    if not by_coin or not all(isinstance(row, dict) for row in by_coin.values()):
+        return None
+    return [{"id": name, **row} for name, row in by_coin.items()]
+
+
+_BY_COIN = ("prices", "baselines")
+"""Names of objects that hold a row for each coin."""
 
 
 def put_entries(chosen: str, entries: Iterable[Any]) -> None:
@@ -130,6 +142,8 @@ def write_answer(arguments: Arguments, environment: Mapping[str, str], answer: R
         return write_fields(arguments, environment, chosen, data)
     if chosen == "human":
         put_lines(lines(data, meta))
+        if answer.headers.get("x-data-source") == "fixtures" and meta.get("as_of"):
+            put_lines([stdout_screen(environment).paint("dim", "recorded data, replayed: not live")])
     elif chosen == "json":
         put_json(answer)
     else:

@@ -61,7 +61,7 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
     finally:
         client.close()
     document = {"schemaVersion": 1, "data": _data(row, signal), "meta": coins.meta}
-    answer = RawAnswer(200, {}, json.dumps(document, ensure_ascii=False).encode())
+    answer = RawAnswer(200, coins.headers, json.dumps(document, ensure_ascii=False).encode())
     return output_format.write_answer(
         arguments, environment, answer, lambda data, meta: lines(data, meta, output_format.stdout_screen(environment))
     )

@@ -21,6 +21,9 @@ _EPILOG: Final = (
     "`verdict COMMAND --help` explains a command and shows an example. Output is text on a terminal, JSON elsewhere. "
     "`verdict serve --help` lists the environment variables of the service."
 )
+_ALIKE: Final = 0.75
+"""How alike a mistyped word and a command must be, 0 to 1: `coni` and `coin` are."""
+
 _TICKER: Final = re.compile(r"k?[A-Z0-9]{1,20}", re.ASCII)
 _INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
 
@@ -50,6 +53,10 @@ class RootGroup(click.Group):
                 if not isinstance(row, LazyCommand):
                     self._rows.setdefault(row.words.split()[0], []).append(row)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read `help COMMAND` as `COMMAND --help`."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
         """First words, in the order of the table."""
         return [word for _, words in self._sections for word in words]
@@ -66,7 +73,7 @@ class RootGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of a first word. An upper-case ticker is short for `signal TICKER`."""
+        """The command of a first word. An upper-case ticker is short for `coin overview TICKER`."""
         word = args[0]
         known = self.list_commands(ctx)
         if word not in known and not ctx.resilient_parsing:
@@ -82,14 +89,15 @@ class RootGroup(click.Group):
 
         word, *rest = args
         seconds = {first: {row.words.partition(" ")[2] for row in rows} for first, rows in self._rows.items()}
-        near = get_close_matches(word, known)
+        near = get_close_matches(word, known, cutoff=_ALIKE)
         near.sort(key=lambda first: not (rest and rest[0] in seconds.get(first, ())))
         longer = [row.words for rows in self._rows.values() for row in rows if word in row.words.split()]
         if near:
             return f" Did you mean `{shlex.join(['verdict', near[0], *rest])}`?"
         if longer:
             return f" Did you mean `{shlex.join(['verdict', *longer[0].split(), *rest])}`?"
-        return f" For a coin: `verdict {word.upper()}`." if _TICKER.fullmatch(word.upper()) else ""
+        ticker = next((one for one in rest if _TICKER.fullmatch(one)), word.upper())
+        return f" For a coin: `verdict {ticker}`." if _TICKER.fullmatch(ticker) else ""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """One list for each section."""

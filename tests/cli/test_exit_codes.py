@@ -91,7 +91,7 @@ def unknown(message: str, candidates: object) -> RefusedError:
         (unknown("none", "BTC"), ""),
         (refused(429, retry_after="12"), "Try again in 12 s.\n"),
         (refused(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), ""),
-        (refused(401), "`verdict login` signs in again.\n"),
+        (refused(401), "`verdict login` signs in again. VERDICT_TOKEN, if it is set, goes before what login stores.\n"),
     ],
 )
 def test_people_read_what_to_do(fails: Fails, error: Exception, advice: str) -> None:

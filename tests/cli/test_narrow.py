@@ -51,5 +51,5 @@ def test_no_line_runs_out_of_a_narrow_terminal(name: str, width: int) -> None:
 def test_no_figure_is_cut_on_a_narrow_terminal() -> None:
     text = "\n".join(shown("regime.active", 40))
     position = json.loads((ANSWERS / "regime.active.json").read_text())["data"]["positions"][0]
-    assert f"FROM        {position['entryPrice']:,}".rstrip("0") in text
+    assert f"FROM   {position['entryPrice']:,}".rstrip("0") in text
     assert "…" not in text

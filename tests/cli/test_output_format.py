@@ -5,6 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -14,8 +15,9 @@ from service.cli import csv_output, output_format
 from service.cli.command import Arguments
 from service.cli.commands import OFFER_COMMANDS as COMMANDS
 from service.client.answer import RawAnswer
-from tests.cli.commanding import Terminal, Told
+from tests.cli.commanding import Terminal, Told, typed
 from tests.cli.recorded import ANSWERS, HOSTILE
+from tests.client.sdk.peer import answers, peer, says
 
 ROWS = {command.words: command for command in COMMANDS}
 TREATY = {"schemaVersion": 1, "data": {"a": 1, "b": {"c": "é", "d": [1, 2]}, "e": None}, "meta": {"ts": "now"}}
@@ -188,3 +190,25 @@ def test_bytes_keep_their_place_among_what_is_printed() -> None:
 def test_a_command_without_a_route_has_an_envelope_and_no_entries() -> None:
     with mock.patch.dict(ROWS, {"whoami": Arguments(route=None)}):
         assert shaped(TREATY, "whoami", ndjson=True).out.startswith('{"a":1')
+
+
+def test_prices_by_coin_are_a_row_for_each_coin_in_a_table_for_others(tmp_path: Path) -> None:
+    prices = {"bitcoin": {"symbol": "BTC", "price": 1.5}, "solana": {"symbol": "SOL", "price": 2.0}}
+    with peer(says({"schemaVersion": 1, "data": {"prices": prices, "ts": 1}, "meta": {}})) as there:
+        environment = {"HOME": str(tmp_path), "VERDICT_TOKEN": "verdict_sk_x", "VERDICT_URL": there.url}
+        told = typed("market", "prices", "--csv", environment=environment)
+    assert told.out.splitlines() == ["id,symbol,price", "bitcoin,BTC,1.5", "solana,SOL,2.0"]
+
+
+@pytest.mark.parametrize(("source", "is_said"), [("fixtures", True), ("live", False)])
+def test_people_are_told_that_data_is_recorded(tmp_path: Path, source: str, is_said: bool) -> None:
+    answer = answers((ANSWERS / "coin.risk.json").read_bytes(), x_data_source=source)
+    with peer(answer) as there:
+        environment = {
+            "HOME": str(tmp_path),
+            "VERDICT_TOKEN": "verdict_sk_x",
+            "VERDICT_URL": there.url,
+            "NO_COLOR": "1",
+        }
+        told = typed("coin", "risk", "BTC", environment=environment, terminal=True)
+    assert told.out.endswith("\nrecorded data, replayed: not live\n") == is_said

@@ -1,6 +1,7 @@
 """Views of `coins`, `coin risk`, `coin historical`, `coin lookup` and `resolve`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import floor
 from operator import itemgetter
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from service.cli import plots
 from service.cli.formatting import (
     UNKNOWN,
     change,
+    counted,
     direction,
     elapsed_s,
     footer,
@@ -15,7 +17,6 @@ from service.cli.formatting import (
     money,
     percent,
     signed,
-    span,
     trend,
     usd,
 )
@@ -75,6 +76,8 @@ def _wide(coin: Any) -> list[Cell | object]:
 
 
 _DAYS: Final = 365
+_BARS_S: Final = {"daily": 86_400, "weekly": 7 * 86_400}
+_BAR_NAMES: Final = {"daily": "day", "weekly": "week"}
 _SUM_USD: Final = 10_000
 """What a rate a year is said of, so that it can be felt."""
 
@@ -116,9 +119,11 @@ def _mark(data: Any, field: str) -> list[Cell]:
 
 
 def _trend(data: Any, interval: str, meta: Any) -> list[Part]:
-    since = data[f"trend_{interval}_since"]
-    lasting = [] if since is None else [f"for {span(elapsed_s(since, meta['ts']))}"]
-    return [trend(data[f"trend_{interval}"]), *lasting]
+    elapsed = elapsed_s(data[f"trend_{interval}_since"], meta["ts"])
+    if elapsed is None:
+        return [trend(data[f"trend_{interval}"])]
+    bars = floor(elapsed / _BARS_S[interval]) + 1  # the first of them closed at that instant
+    return [trend(data[f"trend_{interval}"]), f"for {counted(bars, _BAR_NAMES[interval])}"]
 
 
 def _funding(data: Any) -> list[Part]:
@@ -179,9 +184,11 @@ def coin_historical(data: Any, meta: Any, screen: Display, _chosen: Mapping[str,
 
 
 def _way(data: Any) -> list[tuple[str, float]]:
-    """When it cost what: the bars' ends, then now."""
+    """When it cost what: at the start, at the bars' ends, then now."""
     way = [(_time(str(point["t"]), data["unit"]), point["priceUSD"]) for point in data["series"]]
-    now = data["now"]["priceUSD"]
+    at, now = data["at"], data["now"]["priceUSD"]
+    if way and at["priceUSD"] is not None and at["as_of"] is not None and at["as_of"] < data["series"][0]["t"]:
+        way.insert(0, (_time(str(at["as_of"]), data["unit"]), at["priceUSD"]))
     return [*way, ("now", now)] if way and now is not None else way
 
 

@@ -15,6 +15,7 @@ STYLES: Final[Mapping[str, Style]] = {
     "long": "good",
     "short": "bad",
 }
+_WITH_METER: Final = 84
 _METER: Final = 10
 _ROOMY: Final = 72
 """Cells from which two halves of a table stand beside each other."""
@@ -65,7 +66,7 @@ def positions(held: Sequence[Any], screen: Display) -> Iterator[str]:
         (
             one["symbol"],
             Cell(one["direction"], STYLES.get(one["direction"])),
-            meter(one["conviction"]),
+            *([meter(one["conviction"])] if screen.width >= _WITH_METER else []),
             share(one["conviction"], 0),
             one["entryDate"],
             one["holdDays"],
@@ -75,8 +76,9 @@ def positions(held: Sequence[Any], screen: Display) -> Iterator[str]:
         )
         for one in held
     ]
-    heads = ("COIN", "SIDE", "CONVICTION", "", "SINCE", "DAYS", "FROM", "NOW", "GAIN")
-    yield from table(screen, heads, rows, right="lllrlrrrr")
+    is_wide = screen.width >= _WITH_METER
+    heads = (*(("CONVICTION", "") if is_wide else ("SURE",)), "SINCE", "DAYS", "FROM", "NOW", "GAIN")
+    yield from table(screen, ("COIN", "SIDE", *heads), rows, right="lllrlrrrr" if is_wide else "llrlrrrr")
 
 
 def gain(direction: str, entry: float | None, now: float | None) -> float | None:

@@ -73,7 +73,11 @@ class AuthenticationGate(RequestGate):
 
     def _let_in(self, caller: Caller, request: RequestContext) -> None:
         if self._session_only and caller.kind != "session":
-            raise ServiceError("AUTH_REQUIRED", "This route needs a session, not an API key. Run `verdict login`.")
+            raise ServiceError(
+                "AUTH_REQUIRED",
+                "This needs a session, not an API key. Sign in with a wallet (`verdict login`), or ask the operator "
+                "(`verdict admin keys`).",
+            )
         request.caller = caller
 
 

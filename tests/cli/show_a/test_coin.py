@@ -83,7 +83,7 @@ def test_a_way_without_volumes_has_no_picture_of_them() -> None:
     data, meta = historical(**data)
     shown = list(coin.coin_historical(data, meta, PLAIN, {}))
     assert not [line for line in shown if line.startswith("Volume ")]
-    assert "High     $3,895.3, 24 Jul 00:00" in shown
+    assert [line for line in shown if line.startswith("High     $3,895.3, 23 Jul 23:00")]
     assert "Funding  ▄ +10.95 % to +10.95 %" in shown
 
 
