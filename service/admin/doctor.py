@@ -4,50 +4,28 @@ import asyncio
 import shutil
 import stat
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 import msgspec
 
-from service.access.audit import audit_counters, audit_devices, find_future_days, repair_counters, repair_days
-from service.access.secrets import (
-    FILE_NAME,
-    KEY_SECRET_REMEDY,
-    Secrets,
-    SecretsError,
-    count_unverifiable_keys,
-    open_secrets,
-)
-from service.admin.doctor_checks import (
-    DoctorCheck,
-    check_model,
-    check_proxies,
-    check_quarantine,
-    check_refreshes,
-    check_server,
-    judge,
-    unreachable,
-)
+from service.access.audit import repair_counters, repair_days
+from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
+from service.admin.doctor_checks import DoctorCheck, check_store, judge
+from service.admin.doctor_network import check_model, check_proxies, check_settlement, check_wallets
 from service.admin.folder import address_of, json_option, refusing
 from service.admin.health_check import check_health
-from service.admin.nodes import check_wallets
-from service.admin.settlement import check_settlement
-from service.admin.upstreams import check_upstreams
+from service.admin.upstreams import EndpointResult, ask_upstreams
 from service.cli.environment import Environment, VerdictCommand, exclude
 from service.cli.output_format import put_document, put_lines
-from service.cli.terminal import tell
+from service.cli.terminal import safe, tell
 from service.client.errors import DONE, FAILED
-from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
-from service.payments.audit import audit_payments, read_unsettled
-from service.payments.settlement_checks import count_late, read_stops
+from service.clock import SECOND_MS, Clock, day_of
 from service.settings import Settings
-from service.storage.backup import check_integrity
-from service.storage.database import DATABASE
-from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version
-from service.storage.store import open_snapshot, open_store
-from service.verdict.audit import audit_ledger
+from service.storage.engine import VERSION, StorageError, check_version
+from service.storage.store import open_store
 from service.wiring.clocks import choose_clock
 
 LEAST_FREE_BYTES: Final = 200 * 2**20
@@ -55,28 +33,6 @@ LARGEST_WAL_BYTES: Final = 256 * 2**20
 _SHOWN: Final = 3
 _INDENT: Final = " " * 9
 _FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_RESTORE: Final = (
-    f"stop the service, move {DATABASE} and the files beginning with its name aside, and put the newest copy made with "
-    "`verdict admin backup` in its place"
-)
-_LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
-"""A signature is valid for two minutes at most; a minute later its outcome can be known, unless nodes fail."""
-
-_KEEP: Final = (
-    "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
-    "`verdict admin backup`; `verdict admin payments export` prints the receipts of both"
-)
-_RESTORE_SERVER: Final = (
-    "stop every service on this database and restore the newest copy made with pg_dump in its place"
-)
-_KEEP_SERVER: Final = (
-    "keep a copy of this database made with pg_dump, for it says what was paid, and compare it with the newest one "
-    "from before; `verdict admin payments export` prints the receipts of both"
-)
-_RECONCILE: Final = "run `verdict admin payments reconcile`; it says what stands in the way of each"
-_RESUME: Final = "ask the facilitator's operator, or use another facilitator; then run `verdict admin payments resume`"
-_CHECK_NODE: Final = "let VERDICT_RPC_URL name a node that answers; the service goes on checking"
-_REPAIR: Final = "stop the service and run `verdict admin doctor --repair`"
 
 
 @click.command(
@@ -100,48 +56,75 @@ def doctor(context: click.Context, *, repair: bool, upstreams: bool, health: boo
     environment: Environment = context.obj
     if health:
         return check_health(environment, as_json=json)
-    if upstreams:
-        return check_upstreams(environment, as_json=json)
-    checks = _check_folder(environment, repair=repair)
-    is_sound = not any(found.findings for found in checks)
+    found: Sequence[DoctorCheck | EndpointResult]
+    with refusing():
+        settings = Settings.from_environ(environment.variables)
+        clock = choose_clock(settings)
+        found = ask_upstreams(settings, clock) if upstreams else _check_folder(settings, clock, repair=repair)
+    is_sound = not any(row.findings if isinstance(row, DoctorCheck) else row.state == "fail" for row in found)
     if json:
-        put_document({"ok": is_sound, "checks": msgspec.to_builtins(checks)})
+        put_document({"ok": is_sound, "upstreams" if upstreams else "checks": msgspec.to_builtins(found)})
     else:
-        put_lines(line for found in checks for line in _lines(found))
+        put_lines(line for row in found for line in _lines(row))
+        put_lines(_counted(found) if upstreams else [])
     return DONE if is_sound else FAILED
 
 
-def _check_folder(environment: Environment, *, repair: bool) -> list[DoctorCheck]:
-    with refusing():
-        settings = Settings.from_environ(environment.variables)
-        address = address_of(settings)
-        clock = choose_clock(settings)
-        if repair:
-            asyncio.run(_repair(settings, clock))
+def _check_folder(settings: Settings, clock: Clock, *, repair: bool) -> list[DoctorCheck]:
+    address = address_of(settings)
+    if repair:
+        asyncio.run(_repair(settings, clock))
     about_secrets, secrets = _secrets(settings.data_dir)
-    contents = _contents(settings, address, clock, secrets)
-    asked = [
+    checks = [
+        about_secrets,
+        *check_store(settings, address, clock.now_ms(), secrets),
         *check_proxies(settings),
-        check_settlement(settings, clock),
-        check_model(settings, clock),
-        check_wallets(settings, address, clock),
+        *asyncio.run(_ask_others(settings, address, clock)),
+        _disk(settings.data_dir),
     ]
-    checks = [about_secrets, *contents, *asked, _disk(settings.data_dir)]
     return checks if settings.store else [_engine(), *checks, _privacy(Path(address)), _wal(Path(address))]
 
 
-def _lines(found: DoctorCheck) -> Iterator[str]:
-    yield from _wrap(f"{'FINDING' if found.findings else 'ok':<9}{found.check}: {found.said}")
-    for finding in found.findings[:_SHOWN]:
-        yield from _wrap(f"{_INDENT}- {finding}")
-    if len(found.findings) > _SHOWN:
-        yield f"{_INDENT}- and {len(found.findings) - _SHOWN} more (--json lists them)"
-    if found.findings:
-        yield from _wrap(f"{_INDENT}What to do: {found.remedy}.")
+async def _ask_others(settings: Settings, address: str, clock: Clock) -> Sequence[DoctorCheck]:
+    return await asyncio.gather(
+        check_settlement(settings, clock), check_model(settings, clock), check_wallets(settings, address, clock)
+    )
 
 
-def _wrap(line: str) -> list[str]:
-    return textwrap.wrap(line, 80, subsequent_indent=_INDENT + "  ", break_long_words=False, break_on_hyphens=False)
+def _lines(row: DoctorCheck | EndpointResult) -> Iterator[str]:
+    """One check or endpoint, in 80 columns."""
+    if isinstance(row, DoctorCheck):
+        state, head, notes = "FINDING" if row.findings else "ok", f"{row.check}: {row.said}", row.findings
+    else:
+        notes = [f"{name}: {value}" for name, value in row.limits.items()]
+        state = row.state if row.state == "ok" else row.state.upper()
+        head = f"{row.endpoint}: {row.said}{_measured(row)}"
+    lines = [f"{state:<9}{head}", *(f"{_INDENT}- {note}" for note in notes[:_SHOWN])]
+    if len(notes) > _SHOWN:
+        lines.append(f"{_INDENT}- and {len(notes) - _SHOWN} more (--json lists them)")
+    if row.remedy:
+        lines.append(f"{_INDENT}What to do: {row.remedy.removesuffix('.')}.")
+    for line in lines:
+        yield from map(safe, _wrap(line, break_long_words=isinstance(row, EndpointResult)))
+
+
+def _measured(row: EndpointResult) -> str:
+    """How long the answer took, and by how much the clocks differ."""
+    took = [] if row.took_ms is None else [f"{row.took_ms / SECOND_MS:.2f} s"]
+    off_s = round((row.clock_ms or 0) / SECOND_MS)
+    clock = [f"clock {off_s:+d} s"] if off_s else []
+    return f" ({', '.join([*took, *clock])})" if took or clock else ""
+
+
+def _counted(rows: Sequence[DoctorCheck | EndpointResult]) -> list[str]:
+    states: list[str] = [row.state for row in rows if isinstance(row, EndpointResult)]
+    ok, warned, failed = map(states.count, ("ok", "warn", "fail"))
+    return [f"{len(states)} endpoints: {ok} ok, {warned} warnings, {failed} failed."]
+
+
+def _wrap(line: str, *, break_long_words: bool) -> list[str]:
+    indent = _INDENT + "  "
+    return textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False, break_long_words=break_long_words)
 
 
 async def _repair(settings: Settings, clock: Clock) -> None:
@@ -153,12 +136,12 @@ async def _repair(settings: Settings, clock: Clock) -> None:
 
 
 def _engine() -> DoctorCheck:
-    version = ".".join(map(str, VERSION))
+    version, found = ".".join(map(str, VERSION)), []
     try:
         check_version()
     except StorageError as error:
-        return DoctorCheck("SQLite", version, [str(error)], "install the package pysqlite3")
-    return DoctorCheck("SQLite", version)
+        found.append(str(error))
+    return judge("SQLite", version, version, found, "install the package pysqlite3")
 
 
 def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
@@ -167,134 +150,30 @@ def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
         remedy = f"restore {FILE_NAME} beside the database; a new one ends every key and session"
         return DoctorCheck("secrets", "missing", [f"{path} is not there"], remedy), None
     try:
-        secrets = open_secrets(folder)
+        return DoctorCheck("secrets", "readable by their owner alone"), open_secrets(folder)
     except SecretsError as error:
         said, _, remedy = str(error).partition("; ")
         return DoctorCheck("secrets", "cannot be used", [said], remedy), None
-    return DoctorCheck("secrets", "readable by their owner alone"), secrets
 
 
 def _privacy(path: Path) -> DoctorCheck:
-    if path.stat().st_mode & _FOR_OTHERS:
-        return DoctorCheck("privacy", "open to others", [f"{path} can be read by others"], f"run: chmod 600 {path}")
-    return DoctorCheck("privacy", "the database is readable by its owner alone")
-
-
-def _contents(settings: Settings, address: str, clock: Clock, secrets: Secrets | None) -> list[DoctorCheck]:
-    try:
-        with open_snapshot(address) as connection:
-            return _look(connection, clock, secrets, server=settings.store is not None)
-    except DatabaseError as error:
-        if settings.store is not None:
-            return [unreachable(settings.store, error)]
-        return [DoctorCheck("database", "cannot be read", [str(error)], _RESTORE)]
-
-
-def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, server: bool) -> list[DoctorCheck]:
-    now_ms = clock.now_ms()
-    store = check_server(connection) if server else [_pages(connection)]
-    if server and any(found.findings for found in store if found.check == "database"):
-        return store
-    restore, keep = (_RESTORE_SERVER, _KEEP_SERVER) if server else (_RESTORE, _KEEP)
-    found = [
-        *store,
-        _counters(connection),
-        _devices(connection, restore),
-        _days(connection, day_of(now_ms)),
-        _ledger(connection, restore),
-        _payments(connection, now_ms, keep),
-        check_refreshes(connection),
-        _reports(connection, now_ms),
-        check_quarantine(connection),
-    ]
-    return found if secrets is None else [*found, _keys(connection, secrets, now_ms)]
-
-
-def _pages(connection: Connection) -> DoctorCheck:
-    found = check_integrity(connection)
-    return judge("database", "damaged" if found else "every page and every reference is sound", found, _RESTORE)
-
-
-def _counters(connection: Connection) -> DoctorCheck:
-    found = audit_counters(connection)
-    said = f"{len(found)} users differ" if found else "every counter is the sum of its events"
-    return judge("counters", said, found, _REPAIR)
-
-
-def _devices(connection: Connection, restore: str) -> DoctorCheck:
-    found = audit_devices(connection)
-    said = f"{len(found)} differ" if found else "every free question of a device is the question of one device"
-    return judge("devices", said, found, restore)
-
-
-def _days(connection: Connection, today: int) -> DoctorCheck:
-    ahead = [
-        f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in find_future_days(connection, today)
-    ]
-    remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
-    return judge("days", f"{len(ahead)} users are in the future" if ahead else "no day is in the future", ahead, remedy)
-
-
-def _ledger(connection: Connection, restore: str) -> DoctorCheck:
-    found = audit_ledger(connection)
-    if found.findings:
-        return DoctorCheck("ledger", "was changed after it was written", found.findings, restore)
-    if not found.head.entries:
-        return DoctorCheck("ledger", "no verdict was issued yet")
-    return DoctorCheck(
-        "ledger", f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}"
-    )
-
-
-def _payments(connection: Connection, now_ms: int, keep: str) -> DoctorCheck:
-    found = audit_payments(connection)
-    if found:
-        return DoctorCheck("payments", "money, receipts and usage differ", found, keep)
-    late = [
-        f"{receipt_id} is open since {iso(claimed_ms)}"
-        for receipt_id, claimed_ms in read_unsettled(connection)
-        if now_ms - claimed_ms > _LONGEST_OPEN_MS
-    ]
-    said = f"{len(late)} open for too long" if late else "money, receipts and usage agree"
-    return judge("payments", said, late, _RECONCILE)
-
-
-def _reports(connection: Connection, now_ms: int) -> DoctorCheck:
-    stops = read_stops(connection)
-    if stops:
-        found = [
-            f"payments through {stop.facilitator} are stopped since {iso(stop.stopped_ms)}: it reported "
-            f"{stop.receipt_id} as settled by {stop.transaction}, and the chain does not show that"
-            for stop in stops
-        ]
-        return DoctorCheck("facilitator", "reported a settlement that is not on the chain", found, _RESUME)
-    late = count_late(connection, now_ms)
-    found = [f"{late} reported settlements could not be checked on the chain within a minute"] if late else []
-    said = f"{late} reports unchecked" if late else "no settlement was reported that the chain does not show"
-    return judge("facilitator", said, found, _CHECK_NODE)
-
-
-def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> DoctorCheck:
-    strange = count_unverifiable_keys(connection, secrets, now_ms)
-    found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
-    said = f"{strange} unknown" if strange else f"all that work were made with this {FILE_NAME}"
-    return judge("keys", said, found if strange else [], KEY_SECRET_REMEDY)
+    found = [f"{path} can be read by others"] if path.stat().st_mode & _FOR_OTHERS else []
+    good = "the database is readable by its owner alone"
+    return judge("privacy", good, "open to others", found, f"run: chmod 600 {path}")
 
 
 def _disk(folder: Path) -> DoctorCheck:
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
+    found = [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"] if free < LEAST_FREE_BYTES else []
     said = f"{free / 2**30:.1f} GiB free"
-    if free < LEAST_FREE_BYTES:
-        return DoctorCheck("disk", said, [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"], "free disk space")
-    return DoctorCheck("disk", said)
+    return judge("disk", said, said, found, "free disk space")
 
 
 def _wal(path: Path) -> DoctorCheck:
     wal = path.with_name(path.name + "-wal")
     size = wal.stat().st_size if wal.exists() else 0
+    found = ["the write-ahead log is not folded into the database"] if size > LARGEST_WAL_BYTES else []
+    remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
     said = f"{size / 2**20:.1f} MiB"
-    if size > LARGEST_WAL_BYTES:
-        remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
-        return DoctorCheck("log", said, ["the write-ahead log is not folded into the database"], remedy)
-    return DoctorCheck("log", said)
+    return judge("log", said, said, found, remedy)

@@ -1,23 +1,45 @@
-"""Checks of `verdict admin doctor`: proxies, server, quarantine, refreshes and language model."""
+"""Checks of the store for `verdict admin doctor`: each reads one snapshot and returns its findings with a remedy."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from msgspec import Struct
 
+from service.access.audit import audit_counters, audit_devices, find_future_days
+from service.access.secrets import FILE_NAME, KEY_SECRET_REMEDY, Secrets, count_unverifiable_keys
 from service.admin.quarantine import read_quarantined
-from service.ask.llm_writer import endpoint_of
-from service.clock import Clock, iso
+from service.clock import DAY_MS, MINUTE_MS, day_of, iso
 from service.market.plausibility.quarantine import WHOLE
-from service.payments.networks import node_url
-from service.proxies import proxy_for
-from service.settings import UPSTREAMS, Secret, Settings, SettingsError
+from service.payments.audit import audit_payments, read_unsettled
+from service.payments.settlement_checks import count_late, read_stops
+from service.settings import Settings
+from service.storage.backup import check_integrity
+from service.storage.database import DATABASE
 from service.storage.engine import Connection, DatabaseError, error_name
 from service.storage.port import LEADER
-from service.upstream.completions import ChatMessage, Completion, CompletionError, ModelEndpoint, open_completions
-from service.upstream.failures import TITLES
+from service.storage.store import open_snapshot
+from service.verdict.audit import audit_ledger
+
+_LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
+"""A signature is valid for two minutes at most; a minute later its outcome can be known, unless nodes fail."""
+
+_RESTORE: Final = (
+    f"stop the service, move {DATABASE} and the files beginning with its name aside, and put the newest copy made with "
+    "`verdict admin backup` in its place"
+)
+_RESTORE_SERVER: Final = (
+    "stop every service on this database and restore the newest copy made with pg_dump in its place"
+)
+_KEEP: Final = (
+    "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
+    "`verdict admin backup`; `verdict admin payments export` prints the receipts of both"
+)
+_KEEP_SERVER: Final = (
+    "keep a copy of this database made with pg_dump, for it says what was paid, and compare it with the newest one "
+    "from before; `verdict admin payments export` prints the receipts of both"
+)
+_REPAIR: Final = "stop the service and run `verdict admin doctor --repair`"
 
 
 class DoctorCheck(Struct, frozen=True):
@@ -29,61 +51,116 @@ class DoctorCheck(Struct, frozen=True):
     remedy: str | None = None
 
 
-def judge(check: str, said: str, findings: list[str], remedy: str) -> DoctorCheck:
-    """Make a check; the remedy is included only if there are findings."""
-    return DoctorCheck(check, said, findings, remedy if findings else None)
+def judge(check: str, good: str, bad: str, findings: Iterable[str], remedy: str) -> DoctorCheck:
+    """Make a check: `good` is said of no findings; `bad` of some, with the number of them for `{}`, and the remedy."""
+    found = list(findings)
+    return DoctorCheck(check, bad.format(len(found)), found, remedy) if found else DoctorCheck(check, good)
 
 
-_PROXY: Final = "proxy"
-_DIRECT: Final = "webhooks, transcript feeds and redirects to other hosts connect directly"
+class Snapshot(Struct, frozen=True):
+    """What the checks of the store read."""
+
+    connection: Connection
+    now_ms: int
+    secrets: Secrets | None
+    server: bool
 
 
-def check_proxies(settings: Settings) -> list[DoctorCheck]:
-    """Say which proxy of the environment is used for which upstream; empty if none is."""
-    users: dict[str, list[str]] = {}
-    for name, url in _configured(settings):
-        try:
-            proxy = proxy_for(url)
-        except SettingsError as error:
-            return [DoctorCheck(_PROXY, "invalid setting", [str(error)], "correct the variable, or unset it")]
-        if proxy is not None:
-            users.setdefault(str(proxy), []).append(name)
-    said = "; ".join(f"{proxy} for {', '.join(names)}" for proxy, names in users.items())
-    return [DoctorCheck(_PROXY, f"{said}; {_DIRECT}")] if users else []
+def check_store(settings: Settings, address: str, now_ms: int, secrets: Secrets | None) -> list[DoctorCheck]:
+    """Check one snapshot of the store. A store that cannot be read is a finding."""
+    server = settings.store is not None
+    try:
+        with open_snapshot(address) as connection:
+            first = _server(connection) if server else [_pages(connection)]
+            if server and any(found.findings for found in first if found.check == "database"):
+                return first
+            snapshot = Snapshot(connection, now_ms, secrets, server)
+            return [*first, *(found for check in _CHECKS if (found := check(snapshot)) is not None)]
+    except DatabaseError as error:
+        if settings.store is None:
+            return [DoctorCheck("database", "cannot be read", [str(error)], _RESTORE)]
+        from service.storage.postgres.errors import refusal  # noqa: PLC0415 - asyncpg, where it is used
+
+        said = str(refusal(settings.store, error, error_name(error)))  # without its password
+        return [DoctorCheck("database", "cannot be read", [said], "correct VERDICT_STORE, or start the server")]
 
 
-def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Name and URL of everything that the service asks and the operator configures."""
-    if settings.source == "live":
-        for name in UPSTREAMS:
-            yield TITLES[name], settings.url_of(name)
-        for place, url in enumerate(settings.wallets_rpc, 1):
-            yield f"node {place}", url.text
-    if settings.settlement == "remote" and settings.facilitator_url:
-        yield "facilitator", settings.facilitator_url
-    if settings.settlement != "ledger" or settings.rpc_url:
-        yield "payment chain", node_url(settings)
-    if settings.llm_url:
-        yield "model", settings.llm_url
+def _pages(connection: Connection) -> DoctorCheck:
+    found = check_integrity(connection)
+    return judge("database", "every page and every reference is sound", "damaged", found, _RESTORE)
 
 
-_QUARANTINE_REMEDY: Final = (
-    "run `verdict admin doctor --upstreams`; values are accepted again by themselves once the upstream's answers are "
-    "plausible, or once a second source confirms them"
-)
+def _server(connection: Connection) -> list[DoctorCheck]:
+    """Check a PostgreSQL server: version, durable commits, connected processes."""
+    from service.storage.postgres.status import read_server_status  # noqa: PLC0415 - asyncpg, where it is used
+
+    found = read_server_status(connection, LEADER)
+    risks = [
+        f"{name} is {value}: acknowledged writes may be lost"
+        for name, value in found.keeps.items()
+        if value not in {"on", "remote_apply"}
+    ]
+    if found.standby:
+        risks.append("it is a read-only standby")
+    good, bad = (f"{found.version}, {said}" for said in ("commits are durable", "not usable for the service"))
+    size = f"reachable, {found.size / 2**20:.1f} MiB; check its pages with pg_amcheck"
+    empty = [] if found.begun else ["no service has used it yet"]
+    start = "start the service once, or name the database that it uses in VERDICT_STORE"
+    return [
+        judge("PostgreSQL", good, bad, risks, "set all three to on, on the server that writes"),
+        judge("database", size, size, empty, start),
+        DoctorCheck("nodes", f"{_connected(found.nodes)}; {_leader(found.leader)}"),
+    ]
 
 
-def check_quarantine(connection: Connection) -> DoctorCheck:
-    """List quarantined values. Quarantined whole answers are findings; single values are not."""
-    held = read_quarantined(connection)
-    if not held:
-        return DoctorCheck("quarantine", "no value is quarantined")
-    whole = [f"every answer of {value.source} is quarantined: {value.reason}" for value in held if value.coin == WHOLE]
-    single = Counter(f"{value.coin} {value.field} ({value.reason})" for value in held if value.coin != WHOLE)
-    shown = ", ".join(sorted(single)[:3])
-    return judge(
-        "quarantine", f"{len(single)} values are quarantined{': ' if shown else ''}{shown}", whole, _QUARANTINE_REMEDY
-    )
+def _connected(places: list[str]) -> str:
+    if not places:
+        return "no process of the service is connected"
+    said = "1 process is connected" if len(places) == 1 else f"{len(places)} processes are connected"
+    return f"{said}, from {', '.join(dict.fromkeys(places))}"
+
+
+def _leader(place: str | None) -> str:
+    return "no process is the leader" if place is None else f"the leader is connected from {place}"
+
+
+def _counters(snapshot: Snapshot) -> DoctorCheck:
+    found = audit_counters(snapshot.connection)
+    return judge("counters", "every counter is the sum of its events", "{} users differ", found, _REPAIR)
+
+
+def _devices(snapshot: Snapshot) -> DoctorCheck:
+    good = "every free question of a device is the question of one device"
+    remedy = _RESTORE_SERVER if snapshot.server else _RESTORE
+    return judge("devices", good, "{} differ", audit_devices(snapshot.connection), remedy)
+
+
+def _days(snapshot: Snapshot) -> DoctorCheck:
+    ahead = find_future_days(snapshot.connection, day_of(snapshot.now_ms))
+    found = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in ahead]
+    remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
+    return judge("days", "no day is in the future", "{} users are in the future", found, remedy)
+
+
+def _ledger(snapshot: Snapshot) -> DoctorCheck:
+    found = audit_ledger(snapshot.connection)
+    chained = f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}"
+    good = chained if found.head.entries else "no verdict was issued yet"
+    remedy = _RESTORE_SERVER if snapshot.server else _RESTORE
+    return judge("ledger", good, "was changed after it was written", found.findings, remedy)
+
+
+def _payments(snapshot: Snapshot) -> DoctorCheck:
+    if found := audit_payments(snapshot.connection):
+        remedy = _KEEP_SERVER if snapshot.server else _KEEP
+        return DoctorCheck("payments", "money, receipts and usage differ", found, remedy)
+    late = [
+        f"{receipt_id} is open since {iso(claimed_ms)}"
+        for receipt_id, claimed_ms in read_unsettled(snapshot.connection)
+        if snapshot.now_ms - claimed_ms > _LONGEST_OPEN_MS
+    ]
+    remedy = "run `verdict admin payments reconcile`; it says what stands in the way of each"
+    return judge("payments", "money, receipts and usage agree", "{} open for too long", late, remedy)
 
 
 _FAILED: Final = """
@@ -95,88 +172,66 @@ _FAILED: Final = """
     SELECT 'feed ' || source, asked_ms, failed_status, failed_body FROM transcript_sources WHERE status = 'failing'
     ORDER BY 1
 """
-_REFRESH_REMEDY: Final = "run `verdict admin doctor --upstreams`; it asks every upstream and says what to do about each"
 
 
-def check_refreshes(connection: Connection) -> DoctorCheck:
-    """Report every refresh whose last attempt failed."""
+def _refreshes(snapshot: Snapshot) -> DoctorCheck:
     found = [
         f"{what}: {body or 'no answer'}{'' if status is None else f' (status {status})'}, {iso(failed_ms)}"
-        for what, failed_ms, status, body in connection.execute(_FAILED).fetchall()
+        for what, failed_ms, status, body in snapshot.connection.execute(_FAILED).fetchall()
     ]
-    return judge(
-        "refreshes", f"the last of {len(found)} failed" if found else "none has failed", found, _REFRESH_REMEDY
+    remedy = "run `verdict admin doctor --upstreams`; it asks every upstream and says what to do about each"
+    return judge("refreshes", "none has failed", "the last of {} failed", found, remedy)
+
+
+def _facilitator(snapshot: Snapshot) -> DoctorCheck:
+    """False and unchecked reports of settlements."""
+    stopped = [
+        f"payments through {stop.facilitator} are stopped since {iso(stop.stopped_ms)}: it reported "
+        f"{stop.receipt_id} as settled by {stop.transaction}, and the chain does not show that"
+        for stop in read_stops(snapshot.connection)
+    ]
+    if stopped:
+        resume = "ask the facilitator's operator, or use another facilitator; then run `verdict admin payments resume`"
+        return DoctorCheck("facilitator", "reported a settlement that is not on the chain", stopped, resume)
+    late = count_late(snapshot.connection, snapshot.now_ms)
+    found = [f"{late} reported settlements could not be checked on the chain within a minute"] if late else []
+    good = "no settlement was reported that the chain does not show"
+    remedy = "let VERDICT_RPC_URL name a node that answers; the service goes on checking"
+    return judge("facilitator", good, f"{late} reports unchecked", found, remedy)
+
+
+def check_quarantine(connection: Connection) -> DoctorCheck:
+    """List quarantined values. Quarantined whole answers are findings; single values are not."""
+    held = read_quarantined(connection)
+    if not held:
+        return DoctorCheck("quarantine", "no value is quarantined")
+    whole = [f"every answer of {value.source} is quarantined: {value.reason}" for value in held if value.coin == WHOLE]
+    single = Counter(f"{value.coin} {value.field} ({value.reason})" for value in held if value.coin != WHOLE)
+    said = f"{len(single)} values are quarantined{': ' if single else ''}{', '.join(sorted(single)[:3])}"
+    remedy = (
+        "run `verdict admin doctor --upstreams`; values are accepted again by themselves once the upstream's answers "
+        "are plausible, or once a second source confirms them"
     )
+    return DoctorCheck("quarantine", said, whole, remedy if whole else None)
 
 
-_KEEPING: Final = frozenset({"on", "remote_apply"})
-_PAGES: Final = "check its pages with pg_amcheck"
-_MEND: Final = "correct VERDICT_STORE, or start the server"
+def _keys(snapshot: Snapshot) -> DoctorCheck | None:
+    if snapshot.secrets is None:
+        return None
+    strange = count_unverifiable_keys(snapshot.connection, snapshot.secrets, snapshot.now_ms)
+    found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
+    good = f"all that work were made with this {FILE_NAME}"
+    return judge("keys", good, f"{strange} unknown", found if strange else [], KEY_SECRET_REMEDY)
 
 
-def check_server(connection: Connection) -> list[DoctorCheck]:
-    """Check a PostgreSQL server: version, durable commits, connected processes."""
-    from service.storage.postgres.status import read_server_status  # noqa: PLC0415 - asyncpg, where it is used
-
-    found = read_server_status(connection, LEADER)
-    findings = [
-        f"{name} is {value}: acknowledged writes may be lost"
-        for name, value in found.keeps.items()
-        if value not in _KEEPING
-    ]
-    if found.standby:
-        findings.append("it is a read-only standby")
-    said = f"{found.version}, {'not usable for the service' if findings else 'commits are durable'}"
-    empty = [] if found.begun else ["no service has used it yet"]
-    remedy = "start the service once, or name the database that it uses in VERDICT_STORE"
-    return [
-        judge("PostgreSQL", said, findings, "set all three to on, on the server that writes"),
-        judge("database", f"reachable, {found.size / 2**20:.1f} MiB; {_PAGES}", empty, remedy),
-        DoctorCheck("nodes", f"{_nodes(found.nodes)}; {_lead(found.leader)}"),
-    ]
-
-
-def unreachable(address: Secret, error: DatabaseError) -> DoctorCheck:  # type: ignore[valid-type]
-    """Make the finding for a server that cannot be used, without its password."""
-    from service.storage.postgres.errors import refusal  # noqa: PLC0415 - asyncpg, where it is used
-
-    return DoctorCheck("database", "cannot be read", [str(refusal(address, error, error_name(error)))], _MEND)
-
-
-def _nodes(places: list[str]) -> str:
-    if not places:
-        return "no process of the service is connected"
-    said = "1 process is connected" if len(places) == 1 else f"{len(places)} processes are connected"
-    return f"{said}, from {', '.join(dict.fromkeys(places))}"
-
-
-def _lead(leader: str | None) -> str:
-    return "no process is the leader" if leader is None else f"the leader is connected from {leader}"
-
-
-_MODEL: Final = "model"
-_QUESTION: Final = (ChatMessage("user", "Answer with the one word: ready"),)
-_MODEL_REMEDY: Final = (
-    "let VERDICT_LLM_URL name an OpenAI-compatible API (up to what stands before /chat/completions) that streams, "
-    "VERDICT_LLM_MODEL a model it has, and VERDICT_LLM_KEY a key it takes; until then the rules write every answer"
+_CHECKS: Final[tuple[Callable[[Snapshot], DoctorCheck | None], ...]] = (
+    _counters,
+    _devices,
+    _days,
+    _ledger,
+    _payments,
+    _refreshes,
+    _facilitator,
+    lambda snapshot: check_quarantine(snapshot.connection),
+    _keys,
 )
-
-
-def check_model(settings: Settings, clock: Clock) -> DoctorCheck:
-    """Ask the configured model one short question, outside the daily budget."""
-    endpoint = endpoint_of(settings)
-    if endpoint is None:
-        return DoctorCheck(_MODEL, "no model is configured; the rules write every answer")
-    try:
-        completion = asyncio.run(_ask(endpoint, clock))
-    except CompletionError as error:
-        return DoctorCheck(_MODEL, "it does not answer", [f"{endpoint.model}: {error}"], _MODEL_REMEDY)
-    if not completion.text.strip():
-        return DoctorCheck(_MODEL, "it does not answer", [f"{endpoint.model}: an empty answer"], _MODEL_REMEDY)
-    usage = "reports its usage" if completion.tokens else "does not report its usage, so the maximum is counted"
-    return DoctorCheck(_MODEL, f"{endpoint.model} answers and {usage}")
-
-
-async def _ask(endpoint: ModelEndpoint, clock: Clock) -> Completion:
-    async with open_completions(endpoint, clock) as completions:
-        return await completions.complete(_QUESTION)

@@ -2,13 +2,15 @@
 
 import http.client
 import ssl
+from contextlib import closing
 from typing import Final
 
+from service.admin.folder import refusing
 from service.admin.listener import bracketed, local, resolve
 from service.cli.environment import Environment
 from service.cli.output_format import put_document, put_lines
 from service.client.errors import DONE, MISUSED, RefusalError
-from service.settings import Settings, SettingsError
+from service.settings import Settings
 
 _LIVE: Final = "/healthz"
 _TIMEOUT_S: Final = 4
@@ -21,10 +23,8 @@ def check_health(environment: Environment, *, as_json: bool) -> int:
     Raises:
         RefusalError: If the settings name no port, or the service does not answer 200.
     """
-    try:
+    with refusing():
         settings = Settings.from_environ(environment.variables)
-    except SettingsError as error:
-        raise RefusalError(str(error), MISUSED) from error
     if settings.port == 0:
         raise RefusalError(
             "VERDICT_PORT=0 takes any free port, so the service's port is not known: set VERDICT_PORT to it", MISUSED
@@ -52,17 +52,12 @@ def check_health(environment: Environment, *, as_json: bool) -> int:
 
 def _ask(host: str, port: int, *, tls: bool) -> int:
     """The status of one answer. The certificate is not verified: it names the public host, not this address."""
+    connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
     if tls:
         context = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-            host, port, timeout=_TIMEOUT_S, context=context
-        )
-    else:
-        connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
-    try:
+        connection = http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=context)
+    with closing(connection):
         connection.request("GET", _LIVE)
         return connection.getresponse().status
-    finally:
-        connection.close()

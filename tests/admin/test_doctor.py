@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from service.admin import doctor
-from service.admin.doctor_checks import check_proxies
+from service.admin.doctor_network import check_proxies
 from service.clock import DAY_MS, SystemClock, day_of, iso
 from service.settings import Settings
 from service.storage.database import open_database

@@ -1,0 +1,221 @@
+"""Checks of `verdict admin doctor` that ask others: proxies, settlement, language model and nodes of wallets."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from service.admin.doctor_checks import DoctorCheck, judge
+from service.ask.llm_writer import endpoint_of
+from service.clock import MINUTE_MS, SECOND_MS, Clock
+from service.ethereum.addresses import checksum_address, keccak256
+from service.ethereum.typed_data import domain_separator
+from service.payments.facilitators.operator_account import open_operator_account
+from service.payments.facilitators.remote import open_remote
+from service.payments.facilitators.rpc import EthereumRpc, open_rpc
+from service.payments.networks import NETWORKS, node_url
+from service.proxies import proxy_for
+from service.settings import UPSTREAMS, Settings, SettingsError
+from service.storage.engine import DatabaseError
+from service.storage.store import open_snapshot
+from service.upstream.completions import ChatMessage, CompletionError, open_completions
+from service.upstream.failures import TITLES, UpstreamError
+from service.upstream.json_rpc import NodeError
+from service.upstream.session import open_session
+from service.wallets.chain import Node
+from service.wallets.nodes import BEHIND_MS, WEIGHT_PER_MINUTE
+from service.wallets.prices import known_contracts
+from service.wallets.watchlist import Watched, read_listed, watched_in
+
+_GWEI: Final = 10**9
+_ETHER: Final = 10**18
+_GAS: Final = 100_000
+"""What a settlement takes of gas, roundly: USDC's transfer by authorization, its proxy included."""
+
+_FEWEST: Final = 100
+"""For so many settlements the operator's account should hold gas."""
+
+_OLDEST_BLOCK_MS: Final = 10 * MINUTE_MS
+_DOMAIN_SEPARATOR: Final = keccak256(b"DOMAIN_SEPARATOR()")[:4]
+_ANOTHER_FACILITATOR: Final = "let VERDICT_FACILITATOR_URL name an x402 facilitator that settles on VERDICT_NETWORK"
+_ANOTHER_NODE: Final = "let VERDICT_RPC_URL name a node of VERDICT_NETWORK that follows the chain"
+_ANOTHER_MODEL: Final = (
+    "let VERDICT_LLM_URL name an OpenAI-compatible API (up to what stands before /chat/completions) that streams, "
+    "VERDICT_LLM_MODEL a model it has, and VERDICT_LLM_KEY a key it takes; until then the rules write every answer"
+)
+_OTHER_WALLET_NODES: Final = (
+    "Set VERDICT_WALLETS_RPC to JSON-RPC nodes of one chain, separated by commas, that are in sync and have eth_getLogs"
+)
+
+
+def check_proxies(settings: Settings) -> list[DoctorCheck]:
+    """Say which proxy of the environment is used for which upstream; empty if none is."""
+    users: dict[str, list[str]] = {}
+    for name, url in _configured(settings):
+        try:
+            proxy = proxy_for(url)
+        except SettingsError as error:
+            return [DoctorCheck("proxy", "invalid setting", [str(error)], "correct the variable, or unset it")]
+        if proxy is not None:
+            users.setdefault(str(proxy), []).append(name)
+    used = [f"{proxy} for {', '.join(names)}" for proxy, names in users.items()]
+    direct = "webhooks, transcript feeds and redirects to other hosts connect directly"
+    return [DoctorCheck("proxy", "; ".join([*used, direct]))] if users else []
+
+
+def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Name and URL of everything that the service asks and the operator configures."""
+    if settings.source == "live":
+        for name in UPSTREAMS:
+            yield TITLES[name], settings.url_of(name)
+        for place, url in enumerate(settings.wallets_rpc, 1):
+            yield f"node {place}", url.text
+    if settings.settlement == "remote" and settings.facilitator_url:
+        yield "facilitator", settings.facilitator_url
+    if settings.settlement != "ledger" or settings.rpc_url:
+        yield "payment chain", node_url(settings)
+    if settings.llm_url:
+        yield "model", settings.llm_url
+
+
+Findings = list[tuple[str, str]]
+"""What was found, each with its remedy."""
+
+
+async def check_settlement(settings: Settings, clock: Clock) -> DoctorCheck:
+    """Try the way that payments take, up to where money would move."""
+    if settings.settlement == "ledger":
+        return DoctorCheck("settlement", "payments are recorded, and nothing moves on a chain")
+    findings: Findings
+    try:
+        said, findings = await (_try_chain if settings.settlement == "chain" else _try_facilitator)(settings, clock)
+    except SettingsError as error:
+        said, findings = "invalid setting", [(str(error), "set it right")]
+    except NodeError as error:
+        said, findings = "the node gives no answer", [(str(error), _ANOTHER_NODE)]
+    except UpstreamError as error:
+        said, findings = error.message, [(error.body or "it says nothing", _ANOTHER_FACILITATOR)]
+    remedies = dict.fromkeys(remedy for _, remedy in findings)
+    return DoctorCheck("settlement", said, [finding for finding, _ in findings], "; ".join(remedies) or None)
+
+
+async def _try_facilitator(settings: Settings, clock: Clock) -> tuple[str, Findings]:
+    async with open_rpc(node_url(settings), settings.network) as rpc:
+        findings = await _try_node(rpc, settings, clock)
+    async with open_remote(settings, clock) as facilitator:
+        versions = await facilitator.versions()
+    names = {1: NETWORKS[settings.network].v1_name, 2: settings.network}
+    missing = [
+        (f"it does not settle `exact` on {name} as x402 v{version} has it", _ANOTHER_FACILITATOR)
+        for version, name in names.items()
+        if version not in versions
+    ]
+    said = "the facilitator does not settle all payments" if missing else "the facilitator settles what is sold here"
+    return said, [*findings, *missing]
+
+
+async def _try_chain(settings: Settings, clock: Clock) -> tuple[str, Findings]:
+    account = await open_operator_account(settings)
+    address = checksum_address(account.address)
+    async with open_rpc(node_url(settings), settings.network) as rpc:
+        findings = await _try_node(rpc, settings, clock)
+        price = (await rpc.block("latest")).base_fee + await rpc.tip()
+        balance = await rpc.balance(account.address)
+    enough_for = balance // (_GAS * max(price, 1))
+    cap = settings.gas_cap_gwei
+    if price > cap * _GWEI:
+        said = f"gas costs {price / _GWEI:g} gwei and VERDICT_GAS_CAP_GWEI is {cap}: nothing is settled"
+        findings.append((said, "wait until gas is cheaper, or allow more"))
+    if enough_for < _FEWEST:
+        findings.append(("the operator's account runs out of gas", f"send ether to {address}"))
+    return f"{address} has {balance / _ETHER:.6g} ETH, gas for {enough_for} settlements", findings
+
+
+async def _try_node(rpc: EthereumRpc, settings: Settings, clock: Clock) -> Findings:
+    network, number = NETWORKS[settings.network], int(settings.network.removeprefix("eip155:"))
+    age_ms = clock.now_ms() - (await rpc.block("latest")).time_s * SECOND_MS
+    domain = await rpc.call(network.usdc, _DOMAIN_SEPARATOR)
+    findings = []
+    if age_ms > _OLDEST_BLOCK_MS:
+        findings.append((f"the node's newest block is {age_ms // MINUTE_MS} minutes old", _ANOTHER_NODE))
+    if domain != domain_separator(network.domain.name, network.domain.version, number, network.usdc):
+        findings.append((f"the token at {network.usdc} is not the one that payers sign for", _ANOTHER_NODE))
+    return findings
+
+
+async def check_model(settings: Settings, clock: Clock) -> DoctorCheck:
+    """Ask the configured model one short question, outside the daily budget."""
+    endpoint = endpoint_of(settings)
+    if endpoint is None:
+        return DoctorCheck("model", "no model is configured; the rules write every answer")
+    usage, failure = "reports its usage", None
+    try:
+        async with open_completions(endpoint, clock) as completions:
+            completion = await completions.complete((ChatMessage("user", "Answer with the one word: ready"),))
+    except CompletionError as error:
+        failure = str(error)
+    else:
+        failure = None if completion.text.strip() else "an empty answer"
+        usage = usage if completion.tokens else "does not report its usage, so the maximum is counted"
+    found = [] if failure is None else [f"{endpoint.model}: {failure}"]
+    return judge("model", f"{endpoint.model} answers and {usage}", "it does not answer", found, _ANOTHER_MODEL)
+
+
+async def check_wallets(settings: Settings, address: str, clock: Clock) -> DoctorCheck:
+    """Check each node, if a wallet is watched."""
+    try:
+        watched = await asyncio.to_thread(_watched, settings, address)
+    except SettingsError as error:
+        return DoctorCheck("wallets", "invalid setting", [str(error)], "set it right")
+    except DatabaseError:  # a finding of the database, not of the nodes
+        return DoctorCheck("wallets", "the watched wallets cannot be read; no node is called")
+    if not watched:
+        return DoctorCheck("wallets", "no wallet is watched; no node is called")
+    said = f"{len(watched)} are watched"
+    if settings.source == "fixtures":
+        return DoctorCheck("wallets", f"{said} on the recorded chain")
+    found = await _try_wallet_nodes(settings, watched[0].address, clock)
+    return judge("wallets", f"{said}, and every node can follow them", said, found, _OTHER_WALLET_NODES)
+
+
+def _watched(settings: Settings, address: str) -> Sequence[Watched]:
+    listed = read_listed(settings)
+    with open_snapshot(address) as connection:
+        return watched_in(connection, listed)
+
+
+async def _try_wallet_nodes(settings: Settings, address: str, clock: Clock) -> list[str]:
+    """Findings on the nodes. Each is named by its place in the setting, because an address may hold a key."""
+    chains: list[int] = []
+    found: list[str] = []
+    for place, url in enumerate(settings.wallets_rpc, 1):
+        name = f"node {place}"
+        async with open_session(name, url.text, clock, weight_per_minute=WEIGHT_PER_MINUTE) as session:
+            node = Node(session)
+            try:
+                chain_id, newest = await node.chain_id(), await node.newest()
+                await ask_logs(node, chain_id, newest.number, address)
+            except UpstreamError as error:
+                found.append(f"{error.message}: {error.body}")
+                continue
+        chains.append(chain_id)
+        age_ms = clock.now_ms() - newest.at_ms
+        if age_ms > BEHIND_MS:
+            found.append(f"the newest block of {name} is {age_ms // MINUTE_MS} minutes old")
+    if len(set(chains)) > 1:
+        found.append(f"they are on different chains: {', '.join(map(str, chains))}")
+    return found
+
+
+async def ask_logs(node: Node, chain_id: int, block: int, address: str) -> None:
+    """Ask for the transfers of an address in a block, by known contracts where the node wants contracts named.
+
+    Raises:
+        UpstreamError: If the node fails.
+    """
+    node.contracts = known_contracts(chain_id)
+    try:
+        await node.transfers(block, block, out_of=[address], into=[])
+    except UpstreamError:
+        if not node.by_contract:
+            raise
+        await node.transfers(block, block, out_of=[address], into=[])
