@@ -1,6 +1,7 @@
 """`verdict admin keys`, `grants` and `usage`: who may ask, and who has asked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import click
@@ -10,9 +11,9 @@ from service.access.accounts import key_row
 from service.access.audit import DayUsage, usage_by_day
 from service.access.grants import GrantedTier, GrantRow
 from service.access.quota import NO_USER
-from service.admin.folder import Folder, NoServiceError, json_option, print_table, run_in_folder
+from service.admin.folder import Folder, NoServiceError, json_option, run_in_folder, say, show
 from service.cli.environment import Environment, VerdictCommand, VerdictGroup, exclude
-from service.cli.output_format import put_document, put_lines
+from service.cli.output_format import put_document
 from service.cli.parameters import Duration, RowId, Utf8Text
 from service.cli.terminal import tell
 from service.client.errors import DONE, MISUSED, RefusalError
@@ -22,7 +23,6 @@ from service.wire.access import IssuedKey, KeyName, Tier
 
 _TIERS: Final = ("free", "access", "pro")
 _MONTH: Final = 30
-_MINE: Final = "; your own keys at a service are those of `verdict keys`"
 
 
 @click.group("keys", cls=VerdictGroup)
@@ -62,7 +62,7 @@ def create_key(
     if json:
         put_document(msgspec.to_builtins(issued))
         return DONE
-    put_lines([issued.key])
+    say(issued.key)
     tell(
         f"This key is shown once: keep it now. User {issued.user_id}, tier {issued.tier}, "
         f"{f'until {issued.expires_at}' if issued.expires_at else 'without an end'}, "
@@ -82,13 +82,8 @@ def list_keys(environment: Environment, user: int | None, *, json: bool) -> int:
         found = await folder.admin.list_keys(user)
         return [{**msgspec.to_builtins(key_row(key)), "user_id": key.user_id} for key in found]
 
-    try:
+    with _naming_own_keys():
         found = run_in_folder(environment.variables, read)
-    except NoServiceError as error:
-        raise NoServiceError(f"{error}{_MINE}") from None
-    if json:
-        put_document({"keys": found})
-        return DONE
     rows = [
         [
             key["prefix"],
@@ -100,8 +95,7 @@ def list_keys(environment: Environment, user: int | None, *, json: bool) -> int:
         for key in found
     ]
     headers = ["PREFIX", "USER", "STATE", "LAST USED", "NAME"]
-    print_table(environment, headers, rows, "w", nothing="There are no keys yet.")
-    return DONE
+    return show(environment, {"keys": found}, headers, rows, "w", json=json, nothing="There are no keys yet.")
 
 
 @keys.command("revoke", example="verdict admin keys revoke verdict_sk_4kYw0VqG")
@@ -109,12 +103,18 @@ def list_keys(environment: Environment, user: int | None, *, json: bool) -> int:
 @click.pass_obj
 def revoke_key(environment: Environment, prefix: str) -> int:
     """Revoke a key at once."""
-    try:
+    with _naming_own_keys():
         run_in_folder(environment.variables, lambda folder: folder.admin.revoke_key(prefix))
+    return say(f"{prefix} is revoked; a running service knows within a second.")
+
+
+@contextmanager
+def _naming_own_keys() -> Iterator[None]:
+    """Say where a person's own keys are, to somebody without a data folder."""
+    try:
+        yield
     except NoServiceError as error:
-        raise NoServiceError(f"{error}{_MINE}") from None
-    put_lines([f"{prefix} is revoked; a running service knows within a second."])
-    return DONE
+        raise NoServiceError(f"{error}; your own keys at a service are those of `verdict keys`") from None
 
 
 @click.group("grants", cls=VerdictGroup)
@@ -146,8 +146,7 @@ def add_grant(
         put_document(_grant(grant))
         return DONE
     ends = f"until {iso(grant.expires_ms)}" if grant.expires_ms else "without an end"
-    put_lines([f"Grant {grant.id}: {grant.tier} for {_holder(grant)}, {ends}."])
-    return DONE
+    return say(f"Grant {grant.id}: {grant.tier} for {_holder(grant)}, {ends}.")
 
 
 @grants.command("list", example="verdict admin grants list")
@@ -156,15 +155,13 @@ def add_grant(
 def list_grants(environment: Environment, *, json: bool) -> int:
     """List all grants, newest first."""
     found = run_in_folder(environment.variables, lambda folder: folder.admin.list_grants())
-    if json:
-        put_document({"grants": [_grant(grant) for grant in found]})
-        return DONE
     rows = [
         [grant.id, grant.tier, _state(_iso(grant.revoked_ms), _iso(grant.expires_ms)), _holder(grant)]
         for grant in found
     ]
-    print_table(environment, ["ID", "TIER", "STATE", "FOR"], rows, nothing="There are no grants yet.")
-    return DONE
+    document = {"grants": [_grant(grant) for grant in found]}
+    headers = ["ID", "TIER", "STATE", "FOR"]
+    return show(environment, document, headers, rows, json=json, nothing="There are no grants yet.")
 
 
 @grants.command("revoke", example="verdict admin grants revoke 1")
@@ -173,8 +170,7 @@ def list_grants(environment: Environment, *, json: bool) -> int:
 def revoke_grant(environment: Environment, grant: int) -> int:
     """End a grant at once."""
     run_in_folder(environment.variables, lambda folder: folder.admin.revoke_grant(grant))
-    put_lines([f"Grant {grant} is revoked; a running service knows within a second."])
-    return DONE
+    return say(f"Grant {grant} is revoked; a running service knows within a second.")
 
 
 def _end(folder: Folder, duration_ms: int | None) -> int | None:
@@ -226,9 +222,6 @@ def usage(environment: Environment, user: int | None, *, json: bool) -> int:
     for row in used:
         if user in {None, row.user_id}:
             users.setdefault(row.user_id, []).append(row)
-    if json:
-        put_document({"users": [_usage(one, days, today) for one, days in users.items()]})
-        return DONE
     rows = [
         [
             "anonymous" if one == NO_USER else one,
@@ -241,8 +234,8 @@ def usage(environment: Environment, user: int | None, *, json: bool) -> int:
         for one, days in users.items()
     ]
     headers = ["USER", "TODAY", "30 DAYS", "ALL", "PAID", "LAST DAY"]
-    print_table(environment, headers, rows, nothing="No question has been asked yet.")
-    return DONE
+    document = {"users": [_usage(one, days, today) for one, days in users.items()]}
+    return show(environment, document, headers, rows, json=json, nothing="No question has been asked yet.")
 
 
 def _usage(user: int, days: Sequence[DayUsage], today: int) -> dict[str, object]:

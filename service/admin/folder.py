@@ -14,8 +14,8 @@ from service.access.factory import open_admin
 from service.access.secrets import Secrets, SecretsError, check_key_secret, open_secrets
 from service.cli.environment import Environment
 from service.cli.layout import table
-from service.cli.output_format import put_lines
-from service.client.errors import MISUSED, RefusalError
+from service.cli.output_format import put_document, put_lines
+from service.client.errors import DONE, MISUSED, RefusalError
 from service.clock import Clock
 from service.errors import ServiceError
 from service.settings import Settings, SettingsError
@@ -34,6 +34,36 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def json_option(function: Function) -> Function:
     """Add `--json`, as the parameter `json`: without it an operator's command prints text, in pipes too."""
     return click.option("--json", "json", is_flag=True, help="Print JSON.")(function)
+
+
+def say(*lines: str) -> int:
+    """Print lines; returns the exit code of success."""
+    put_lines(lines)
+    return DONE
+
+
+def show(
+    environment: Environment,
+    document: object,
+    headers: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    sides: str = "",
+    *,
+    json: bool,
+    nothing: str,
+    after: Sequence[str] = (),
+) -> int:
+    """Print a document as JSON, or its rows as `print_table` does and the lines after them if there are any rows.
+
+    Returns:
+        The exit code of success.
+    """
+    if json:
+        put_document(document)
+    else:
+        print_table(environment, headers, rows, sides, nothing=nothing)
+        put_lines(after if rows else ())
+    return DONE
 
 
 def print_table(

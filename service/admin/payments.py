@@ -3,8 +3,7 @@
 import asyncio
 import csv
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -12,16 +11,16 @@ import msgspec
 
 from service.access.meter import open_meter
 from service.access.usage_ledger import void_paid
-from service.admin.folder import Folder, json_option, print_table, run_in_folder
+from service.admin.folder import Folder, json_option, run_in_folder, show
 from service.admin.receipts import print_field, print_receipt
 from service.cli.environment import Environment, VerdictGroup, exclude
-from service.cli.output_format import put_document, put_lines
+from service.cli.output_format import put_document
 from service.cli.parameters import RowId, Utf8Text
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, RefusalError
 from service.clock import iso
 from service.payments.audit import PaymentRow, find_payment_row, read_payments, read_unsettled
-from service.payments.factory import Payments, open_payments
+from service.payments.factory import open_payments
 from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
 from service.payments.records import PaymentRecord, State
 from service.payments.settlement_checks import clear_stops
@@ -52,9 +51,6 @@ def show_all(environment: Environment, user: int | None, state: State | None, *,
         return await folder.database.inspect(lambda connection: list(read_payments(connection, user, state)))
 
     found = run_in_folder(environment.variables, read)
-    if json:
-        put_document({"payments": [_payment(payment) for payment in found]})
-        return DONE
     rows = [
         [
             row.receipt_id,
@@ -66,17 +62,16 @@ def show_all(environment: Environment, user: int | None, state: State | None, *,
         ]
         for row in found
     ]
-    print_table(environment, _HEADERS, rows, "wwllwl", nothing="There are no such payments.")
-    if found:
-        put_lines(["", _sum_up(found)])
-    return DONE
+    document = {"payments": [_payment(payment) for payment in found]}
+    nothing, after = "There are no such payments.", ["", _sum_up(found)]
+    return show(environment, document, _HEADERS, rows, "wwllwl", json=json, nothing=nothing, after=after)
 
 
 @payments.command("show", example="verdict admin payments show rcp_4kYw0VqGmTtq2fA1zZ9bXc")
 @click.argument("receipt_id", type=Utf8Text(), metavar="ID", help="Its id, as `admin payments list` shows it.")
 @json_option
 @click.pass_obj
-def show(environment: Environment, receipt_id: str, *, json: bool) -> int:
+def show_one(environment: Environment, receipt_id: str, *, json: bool) -> int:
     """Show one payment, and its signed receipt if it has one."""
 
     async def read(folder: Folder) -> tuple[PaymentRow | None, SignedReceipt | None]:
@@ -130,13 +125,10 @@ def export(context: click.Context, *, as_csv: bool, json: bool) -> int:  # noqa:
 def resume(environment: Environment, *, json: bool) -> int:
     """Take payments again through every facilitator that was stopped after a false report."""
     stops = run_in_folder(environment.variables, lambda folder: folder.database.write(clear_stops))
-    if json:
-        put_document({"resumed": [msgspec.to_builtins(stop) for stop in stops]})
-        return DONE
     rows = [[stop.facilitator, iso(stop.stopped_ms), stop.receipt_id] for stop in stops]
     headers = ["FACILITATOR", "STOPPED", "PAYMENT"]
-    print_table(environment, headers, rows, "lww", nothing="No facilitator is stopped.")
-    return DONE
+    document = {"resumed": [msgspec.to_builtins(stop) for stop in stops]}
+    return show(environment, document, headers, rows, "lww", json=json, nothing="No facilitator is stopped.")
 
 
 def _payment(payment: PaymentRow) -> dict[str, object]:
@@ -188,12 +180,16 @@ def reconcile(environment: Environment, receipt_id: str | None, *, json: bool) -
     The service may run meanwhile: a settlement that both ask for is recorded once.
     """
     records = run_in_folder(environment.variables, lambda folder: _ask(folder, receipt_id))
-    if json:
-        put_document({"payments": [_plain(record) for record in records]})
-    else:
-        rows = [[record.receipt_id, record.state, record.transaction or record.reason] for record in records]
-        nothing = "Nothing is open: of every payment it is known how it ended."
-        print_table(environment, ["ID", "STATE", "TRANSACTION OR REASON"], rows, "wwl", nothing=nothing)
+    rows = [[record.receipt_id, record.state, record.transaction or record.reason] for record in records]
+    document = {
+        "payments": [
+            {"id": one.receipt_id, "state": one.state, "transaction": one.transaction, "reason": one.reason}
+            for one in records
+        ]
+    }
+    nothing = "Nothing is open: of every payment it is known how it ended."
+    headers = ["ID", "STATE", "TRANSACTION OR REASON"]
+    show(environment, document, headers, rows, "wwl", json=json, nothing=nothing)
     still_open = sum(record.state == "settling" for record in records)
     if still_open:
         tell(f"{still_open} still open: the service goes on asking; nothing is charged twice")
@@ -201,7 +197,14 @@ def reconcile(environment: Environment, receipt_id: str | None, *, json: bool) -
 
 
 async def _ask(folder: Folder, receipt_id: str | None) -> Sequence[PaymentRecord]:
-    async with _open(folder) as payments:
+    settings, database, clock = folder.settings, folder.database, folder.clock
+    async with (
+        open_meter(database, clock) as meter,
+        # Who leads goes round by itself; this is one who asks once.
+        open_payments(
+            settings, database, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
+        ) as payments,
+    ):
 
         async def ask(wanted: str) -> PaymentRecord:
             record = await payments.ledger.find(wanted)
@@ -211,27 +214,5 @@ async def _ask(folder: Folder, receipt_id: str | None) -> Sequence[PaymentRecord
 
         if receipt_id is not None:
             return [await ask(receipt_id)]
-        found = await folder.database.inspect(read_unsettled)
+        found = await database.inspect(read_unsettled)
         return await asyncio.gather(*(ask(wanted) for wanted, _ in found))
-
-
-@asynccontextmanager
-async def _open(folder: Folder) -> AsyncIterator[Payments]:
-    settings, database, clock = folder.settings, folder.database, folder.clock
-    async with (
-        open_meter(database, clock) as meter,
-        # Who leads goes round by itself; this is one who asks once.
-        open_payments(
-            settings, database, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
-        ) as payments,
-    ):
-        yield payments
-
-
-def _plain(record: PaymentRecord) -> dict[str, object]:
-    return {
-        "id": record.receipt_id,
-        "state": record.state,
-        "transaction": record.transaction,
-        "reason": record.reason,
-    }

@@ -5,11 +5,9 @@ from typing import Final
 import click
 import msgspec
 
-from service.admin.folder import address_of, json_option, print_table, refusing
+from service.admin.folder import address_of, json_option, refusing, show
 from service.cli.environment import Environment, VerdictCommand
 from service.cli.formatting import span
-from service.cli.output_format import put_document, put_lines
-from service.client.errors import DONE
 from service.clock import SECOND_MS, iso
 from service.market.plausibility.quarantine import QUARANTINE, WHOLE, QuarantinedValue, QuarantineReport
 from service.settings import Settings
@@ -34,11 +32,8 @@ def quarantine(environment: Environment, *, json: bool) -> int:
         settings = Settings.from_environ(environment.variables)
         with open_snapshot(address_of(settings)) as connection:
             held = sorted(read_quarantined(connection), key=lambda value: (value.source, value.coin, value.field))
-    if json:
-        fields = ("source", "coin", "field", "reason")
-        values = [{name: getattr(one, name) for name in fields} | {"since": iso(one.since_ms)} for one in held]
-        put_document({"quarantined": values})
-        return DONE
+    fields = ("source", "coin", "field", "reason")
+    values = [{name: getattr(one, name) for name in fields} | {"since": iso(one.since_ms)} for one in held]
     now_ms = choose_clock(settings).now_ms()
     rows = [
         [
@@ -50,10 +45,10 @@ def quarantine(environment: Environment, *, json: bool) -> int:
         ]
         for value in held
     ]
-    print_table(environment, ["SOURCE", "COIN", "FIELD", "REASON", "FOR"], rows, nothing="No value is held back.")
-    if rows:
-        put_lines(["", f"{len(rows)} held back. `verdict admin doctor --upstreams` asks every upstream now."])
-    return DONE
+    headers = ["SOURCE", "COIN", "FIELD", "REASON", "FOR"]
+    after = ["", f"{len(rows)} held back. `verdict admin doctor --upstreams` asks every upstream now."]
+    document = {"quarantined": values}
+    return show(environment, document, headers, rows, json=json, nothing="No value is held back.", after=after)
 
 
 def read_quarantined(connection: Connection) -> list[QuarantinedValue]:

@@ -11,9 +11,8 @@ from typing import Final
 import click
 from msgspec.structs import replace
 
-from service.admin.folder import database_of, print_table, refusing
+from service.admin.folder import database_of, print_table, refusing, say
 from service.cli.environment import Environment, VerdictCommand
-from service.cli.output_format import put_lines
 from service.cli.parameters import Utf8Text
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
@@ -54,8 +53,7 @@ def backup(environment: Environment, out: Path) -> int:
     """Copy the database while it is in use. The copy is checked before it gets its name."""
     with refusing():
         size = back_up(database_of(Settings.from_environ(environment.variables)), out)
-    put_lines([f"{out} holds the database ({size:,} bytes). Keep secrets.toml with it: the keys need both."])
-    return DONE
+    return say(f"{out} holds the database ({size:,} bytes). Keep secrets.toml with it: the keys need both.")
 
 
 @click.command(
@@ -164,8 +162,7 @@ def initialize(environment: Environment, *, new_store: bool) -> int:
         aside = _move_aside(settings, clock)
         asyncio.run(_make(settings, clock))
     left = f" What was left of the old one is in {aside}." if aside else ""
-    put_lines([f"The store is new and empty.{left} Start the service with `verdict serve`."])
-    return DONE
+    return say(f"The store is new and empty.{left} Start the service with `verdict serve`.")
 
 
 def _move_aside(settings: Settings, clock: Clock) -> Path | None:
@@ -217,13 +214,10 @@ def record(environment: Environment, out: Path, coins: Sequence[str]) -> int:
         if out.exists() and any(out.iterdir()):
             raise RefusalError(f"{out} is not empty; name a new folder")
         metadata = asyncio.run(_record(Settings.from_environ(environment.variables), out, coins))
-    put_lines(
-        [
-            f"{out} holds {len(metadata.files)} files up to {metadata.last_day}. Replay them with",
-            f"  VERDICT_SOURCE=fixtures VERDICT_FIXTURES_DIR={out} verdict serve",
-        ]
+    return say(
+        f"{out} holds {len(metadata.files)} files up to {metadata.last_day}. Replay them with",
+        f"  VERDICT_SOURCE=fixtures VERDICT_FIXTURES_DIR={out} verdict serve",
     )
-    return DONE
 
 
 async def _record(settings: Settings, target: Path, coins: Sequence[str]) -> Metadata:

@@ -6,10 +6,9 @@ from typing import Final
 
 import click
 
-from service.admin.folder import print_table
+from service.admin.folder import print_table, say
 from service.admin.saved import read_json
 from service.cli.environment import Environment, VerdictCommand
-from service.cli.output_format import put_lines
 from service.cli.terminal import safe
 from service.client.errors import DONE, FAILED, REFUSED, RefusalError
 from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, VerdictReplay, replay
@@ -47,34 +46,36 @@ def _verdict_in(document: object) -> Mapping[str, object]:
 def _report(environment: Environment, found: VerdictReplay, *, judged_past: bool) -> None:
     _write_verdict(environment, found.verdict)
     if judged_past:
-        _write("Not recomputed: its claims and its record, which are no part of the verdict.")
-    _write("")
+        say("Not recomputed: its claims and its record, which are no part of the verdict.")
+    say("")
     if found.differences:
         _write_differences(environment, found.differences)
     else:
-        _write("The same: every field of the verdict, and its identity.")
+        say("The same: every field of the verdict, and its identity.")
 
 
 def _write_verdict(environment: Environment, verdict: CoinVerdict) -> None:
     given = [verdict.symbol, verdict.verdict, f"{verdict.score:+z.2f}", verdict.confidence, verdict.as_of]
     print_table(environment, ["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given], nothing="")
-    _write("")
+    say("")
     rules = [[rule.id, rule.value, f"{rule.contribution:+z.2f}", rule.flips_at] for rule in verdict.rules]
     print_table(environment, ["RULE", "VALUE", "POINTS", "FLIPS AT"], rules, nothing="")
-    _write("")
-    _write("Recomputed from the inputs in the file (symbol, as_of, sources, raw):")
-    _write(f"  {len(rules)} rules and their sum, {len(verdict.evidence)} sentences, confidence and what it rests on")
-    _write(f"  rule set    {verdict.ruleset.name} version {verdict.ruleset.version}")
-    _write(f"  its digest  {verdict.ruleset.digest}")
-    _write(f"  verdict_id  {verdict.verdict_id}")
+    say("")
+    say(
+        "Recomputed from the inputs in the file (symbol, as_of, sources, raw):",
+        f"  {len(rules)} rules and their sum, {len(verdict.evidence)} sentences, confidence and what it rests on",
+        f"  rule set    {verdict.ruleset.name} version {verdict.ruleset.version}",
+        f"  its digest  {verdict.ruleset.digest}",
+        f"  verdict_id  {verdict.verdict_id}",
+    )
 
 
 def _write_differences(environment: Environment, differences: Sequence[Difference]) -> None:
-    _write(f"NOT THE SAME in {_counted(len(differences))}:")
+    say(f"NOT THE SAME in {_counted(len(differences))}:")
     rows = [[difference.field, *_apart(difference)] for difference in differences[:_SHOWN]]
     print_table(environment, ["FIELD", "SAVED", "RECOMPUTED"], rows, nothing="")
     if len(differences) > _SHOWN:
-        _write(f"… and {len(differences) - _SHOWN} more")
+        say(f"… and {len(differences) - _SHOWN} more")
 
 
 def _counted(fields: int) -> str:
@@ -87,7 +88,3 @@ def _apart(difference: Difference) -> tuple[str, str]:
     alike = takewhile(lambda pair: pair[0] == pair[1], zip(saved, recomputed, strict=False))
     cut = sum(1 for _ in alike) - _LEAD
     return (saved, recomputed) if cut <= 1 else (f"…{saved[cut:]}", f"…{recomputed[cut:]}")
-
-
-def _write(line: str) -> None:
-    put_lines([line])

@@ -6,10 +6,8 @@ from typing import Any
 import click
 import msgspec
 
-from service.admin.folder import Folder, json_option, print_table, run_in_folder
+from service.admin.folder import Folder, json_option, run_in_folder, say, show
 from service.cli.environment import Environment, VerdictGroup
-from service.cli.output_format import put_document, put_lines
-from service.client.errors import DONE
 from service.ethereum.addresses import checksum_address, read_address
 from service.wallets.watchlist import LONGEST_WORD, Watched, WatchedWallets, is_word, read_listed
 
@@ -55,7 +53,7 @@ def add(environment: Environment, address: str, label: str | None, kind: str | N
     """Watch a wallet from now on, and what moved in the day before."""
     wallet = Watched(address, **{name: text for name, text in (("label", label), ("kind", kind)) if text})
     _change(environment, lambda watchlist: watchlist.add(wallet))
-    return _say(f"{checksum_address(address)} is watched; a running service begins within a minute.")
+    return say(f"{checksum_address(address)} is watched; a running service begins within a minute.")
 
 
 @wallets.command("remove", example=f"verdict admin wallets remove {_EXAMPLE}")
@@ -64,7 +62,7 @@ def add(environment: Environment, address: str, label: str | None, kind: str | N
 def remove(environment: Environment, address: str) -> int:
     """Watch a wallet no longer, also where the file names it."""
     _change(environment, lambda watchlist: watchlist.remove(address))
-    return _say(f"{checksum_address(address)} is no longer watched.")
+    return say(f"{checksum_address(address)} is no longer watched.")
 
 
 @wallets.command("label", example=f"verdict admin wallets label {_EXAMPLE} 'Binance 14'")
@@ -74,25 +72,23 @@ def remove(environment: Environment, address: str) -> int:
 def relabel(environment: Environment, address: str, label: str) -> int:
     """Call a watched wallet something else."""
     _change(environment, lambda watchlist: watchlist.label(address, label))
-    return _say(f"{checksum_address(address)} is called {label} from now on.")
+    return say(f"{checksum_address(address)} is called {label} from now on.")
 
 
 @wallets.command("list", example="verdict admin wallets list")
 @json_option
 @click.pass_obj
-def show(environment: Environment, *, json: bool) -> int:
+def list_wallets(environment: Environment, *, json: bool) -> int:
     """List the watched wallets, by address."""
     watched = run_in_folder(environment.variables, lambda folder: _watchlist(folder).wallets())
     found = sorted(
         (msgspec.structs.replace(wallet, address=checksum_address(wallet.address)) for wallet in watched),
         key=lambda wallet: wallet.address.lower(),
     )
-    if json:
-        put_document({"wallets": msgspec.to_builtins(found)})
-        return DONE
     rows = [[wallet.address, wallet.kind, wallet.label] for wallet in found]
-    print_table(environment, ["ADDRESS", "KIND", "LABEL"], rows, "w", nothing="No wallet is watched.")
-    return DONE
+    document = {"wallets": msgspec.to_builtins(found)}
+    headers = ["ADDRESS", "KIND", "LABEL"]
+    return show(environment, document, headers, rows, "w", json=json, nothing="No wallet is watched.")
 
 
 def _change(environment: Environment, change: Callable[[WatchedWallets], Awaitable[None]]) -> None:
@@ -101,8 +97,3 @@ def _change(environment: Environment, change: Callable[[WatchedWallets], Awaitab
 
 def _watchlist(folder: Folder) -> WatchedWallets:
     return WatchedWallets(folder.database, read_listed(folder.settings), folder.clock)
-
-
-def _say(line: str) -> int:
-    put_lines([line])
-    return DONE
