@@ -21,6 +21,7 @@ class Told(NamedTuple):
 
 
 Verdict = Callable[..., Told]
+Look = Callable[..., tuple[Told, dict[str, Any]]]
 
 
 @pytest.fixture
@@ -41,3 +42,21 @@ def verdict(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Verdict:
         return Told(run(arguments, environment), *capsys.readouterr())
 
     return typed
+
+
+@pytest.fixture
+def somebody(verdict: Verdict) -> None:
+    """A data folder in which there is one key."""
+    verdict("admin", "keys", "create", "--name", "first")
+
+
+@pytest.fixture
+def look(verdict: Verdict, somebody: None) -> Look:
+    """What the doctor says of one check: `look("wallets", wallets_rpc=url)`."""
+
+    def asked(check: str, **settings: str) -> tuple[Told, dict[str, Any]]:
+        told = verdict("admin", "doctor", "--json", **settings)
+        (found,) = [found for found in told.json["checks"] if found["check"] == check]
+        return told, found
+
+    return asked

@@ -1,12 +1,15 @@
-"""The group `verdict admin`: what loads when, mistakes, and old spellings."""
+"""The operator's commands as processes: what loads when, mistakes, and old spellings."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from service.cli.error_report import RENAMED
 from tests.admin.conftest import Verdict
+from tests.fakes.serving import PATIENCE_S, environment, run_verdict
 
 
 def test_the_help_of_serve_lists_every_setting_with_its_default(verdict: Verdict) -> None:
@@ -83,3 +86,54 @@ def test_an_old_spelling_is_answered_with_the_new_one(verdict: Verdict, line: st
 def test_the_words_of_an_old_spelling_may_be_values_elsewhere(verdict: Verdict) -> None:
     assert "is now" not in verdict("resolve", "backup", "--dry-run").err
     assert "is now" not in verdict("wallets", "movements", "--contract", "list", "--dry-run").err
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("before", "changes"), [("__main__.main()", 0), ("None", 2)])
+def test_numpy_changes_no_environment_variable_in_a_process_that_runs_a_command(before: str, changes: int) -> None:
+    """It is imported on a thread, where a change would race with every getenv(3) of the process."""
+    said = (
+        "import contextlib, sys; from service import __main__\n"
+        f"with contextlib.suppress(SystemExit): {before}\n"
+        "changed = []\n"
+        "sys.addaudithook(lambda event, _: changed.append(event) if event in {'os.putenv', 'os.unsetenv'} else None)\n"
+        "import numpy; sys.exit(len(changed))"
+    )
+    unset = {name: value for name, value in os.environ.items() if name != "OPENBLAS_MAIN_FREE"}
+    done = subprocess.run(
+        [sys.executable, "-c", said, "--version"], env=unset, capture_output=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == changes
+
+
+@pytest.mark.process
+def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None:
+    assert run_verdict("admin", "keys", "create", "--name", "a", data_dir=str(tmp_path)).returncode == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "service", "admin", "keys", "list"],
+        env=environment({"data_dir": str(tmp_path)}),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.process
+def test_a_name_that_the_terminal_cannot_show_is_shown_by_its_code(tmp_path: Path) -> None:
+    made = run_verdict("admin", "keys", "create", "--name", "Zoë 🚀", data_dir=str(tmp_path))
+    assert made.returncode == 0
+    listed = subprocess.run(
+        [sys.executable, "-m", "service", "admin", "keys", "list"],
+        env=environment({"data_dir": str(tmp_path)}) | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    assert listed.stdout.splitlines()[1].endswith("Zo\\xeb \\U0001f680")

@@ -19,6 +19,7 @@ from tests.fakes.clock import FakeClock
 from tests.payments.receipts import put, receipt_id
 
 TRANSACTION = "0x" + "5" * 64
+pytestmark = pytest.mark.usefixtures("somebody")
 
 
 class Says:
@@ -36,11 +37,6 @@ class Says:
     async def settle(self, record: PaymentRecord) -> Outcome:
         self.asked.append(record.receipt_id)
         return self.outcome
-
-
-@pytest.fixture(autouse=True)
-def _somebody(verdict: Verdict) -> None:
-    verdict("admin", "keys", "create", "--name", "first")
 
 
 @pytest.fixture
@@ -82,14 +78,6 @@ def test_open_payments_are_asked_about_and_entered_with_receipt_and_usage(
     )
     assert findings(data_dir) == []
     assert max(map(len, told.out.splitlines())) <= 80
-
-
-def test_a_second_time_there_is_nothing_to_ask(verdict: Verdict, data_dir: Path, says: Says) -> None:
-    write(data_dir, 1)
-    verdict("admin", "payments", "reconcile")
-    told = verdict("admin", "payments", "reconcile")
-    assert told == (0, "Nothing is open: of every payment it is known how it ended.\n", "")
-    assert says.asked == [receipt_id(1)]
 
 
 def test_one_that_stays_open_is_exit_code_1_and_says_what_stands_in_its_way(
@@ -136,9 +124,3 @@ def test_a_payment_whose_money_may_have_moved_since_is_looked_for(
     write(data_dir, 1, state=state)
     (told,) = verdict("admin", "payments", "reconcile", receipt_id(1), "--json").json["payments"]
     assert (told["state"], told["transaction"]) == ("settled", TRANSACTION)
-
-
-def test_a_payment_that_is_not_there_is_refused_in_one_line(verdict: Verdict, says: Says) -> None:
-    told = verdict("admin", "payments", "reconcile", "rcp_x")
-    assert told == (1, "", "verdict: there is no payment rcp_x; `verdict admin payments list` shows all\n")
-    assert says.asked == []

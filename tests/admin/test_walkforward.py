@@ -138,22 +138,6 @@ def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
     assert day_of(asked[0].now_ms) == day_of(SystemClock().now_ms())
 
 
-def test_a_folder_that_holds_no_recordings_is_refused_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "No bars found in" in refused(capsys, "--recordings", str(tmp_path))
-
-
-def test_bars_that_the_engine_refuses_are_refused_in_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(*_: object) -> WalkforwardRun:
-        raise ValueError("a coin has two bars of one day")
-
-    monkeypatch.setattr(engine, "run_walkforward", refuse)
-    assert "the bars cannot be used: a coin has two bars of one day" in refused(capsys, "--recordings", str(folder))
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -170,16 +154,6 @@ def test_on_a_terminal_each_per_cent_is_told_once_on_standard_error_and_the_line
         "", "walking forward: 0 %", "walking forward: 1 %", "walking forward: 100 %", "",
     ]  # fmt: skip
     assert "walking forward" not in capsys.readouterr().out
-
-
-def test_on_a_terminal_that_cannot_take_back_a_line_nothing_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    brings(monkeypatch, made(told=summary()))
-    assert typed("--recordings", str(folder), environment={"TERM": "dumb"}) == DONE
-    assert terminal.getvalue() == ""
 
 
 class Kept:
@@ -237,7 +211,3 @@ def test_a_data_folder_without_a_published_day_is_refused_with_what_to_do(
 ) -> None:
     kept.hold(origin, published=published)
     assert "no published day yet. Let the service run" in refused(capsys, environment=kept.environment)
-
-
-def test_without_a_data_folder_there_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no database in" in refused(capsys, environment={"VERDICT_DATA_DIR": str(tmp_path)})

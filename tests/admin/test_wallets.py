@@ -34,11 +34,6 @@ def test_a_wallet_is_added_in_any_case_and_listed_with_its_checksum(verdict: Ver
     }
 
 
-def test_a_wallet_needs_no_words(verdict: Verdict) -> None:
-    verdict("admin", "wallets", "add", WALLET)
-    assert verdict("admin", "wallets", "list").out.splitlines()[1].split() == [WALLET, "-", "-"]
-
-
 def test_a_removed_wallet_is_gone_and_may_come_again(verdict: Verdict) -> None:
     verdict("admin", "wallets", "add", WALLET, "--label", "old")
     removed = verdict("admin", "wallets", "remove", WALLET.lower())

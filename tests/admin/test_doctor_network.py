@@ -1,11 +1,14 @@
-"""`verdict doctor` tries the way that payments take, on a chain that is real but for its node's manners."""
+"""`verdict admin doctor` asks nodes, facilitator and model."""
 
 import json
+import sqlite3
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from aiohttp import web
 from eth_account import Account
@@ -13,11 +16,107 @@ from msgspec.structs import replace
 
 from service.clock import SystemClock
 from service.payments.networks import NETWORKS
-from tests.admin.conftest import Told, Verdict
+from service.storage.database import DATABASE
+from service.upstream.replay.history import Mode
+from service.upstream.replay.server import replay_server
+from tests.admin.conftest import Look, Told, Verdict
 from tests.chain.evm import ETHER, Evm, EvmError
 from tests.chain.node import PASS, Node, serving_node
 from tests.fakes.facilitator import Facilitator, facilitator
 from tests.fakes.in_thread import in_thread
+from tests.fakes.model import Answer, Model, chunk, hangs_after, model, sends, used, writes
+from tests.upstream import faults
+from tests.upstream.conftest import FIXTURES
+
+WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
+
+
+class Nodes(msgspec.Struct):
+    """Where they are asked: one that follows, one that stands still, one of another chain, one that tells no logs."""
+
+    good: str
+    late: str
+    strange: str
+    mute: str
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Nodes]:
+    async with AsyncExitStack() as stack:
+
+        async def node(mode: Mode, method: bytes = b"", answer: dict[str, Any] | None = None) -> str:
+            replay = await stack.enter_async_context(replay_server(FIXTURES, SystemClock(), mode))
+
+            async def stand_in(request: web.Request) -> web.Response | None:
+                return web.json_response({"id": 1, **(answer or {})}) if method in await request.read() else None
+
+            if answer is not None:
+                replay.interceptor = stand_in
+            return replay.base("ethereum")
+
+        refusal = {"error": {"code": -32_601, "message": "eth_getLogs is not available on this plan"}}
+        yield Nodes(
+            good=await node("shifted"),
+            late=await node("frozen"),
+            strange=await node("shifted", b"eth_chainId", {"result": "0xa"}),
+            mute=await node("shifted", b"eth_getLogs", refusal),
+        )
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    with in_thread(serving()) as running:
+        yield running
+
+
+def test_where_nobody_is_watched_no_node_is_asked(look: Look) -> None:
+    told, found = look("wallets", wallets_rpc="http://127.0.0.1:1")
+    assert (told.code, found["said"]) == (0, "no wallet is watched; no node is called")
+
+
+def test_the_recorded_chain_needs_no_node(look: Look) -> None:
+    told, found = look("wallets", source="fixtures")
+    assert (told.code, found["said"]) == (0, "10 are watched on the recorded chain")
+
+
+def test_nodes_that_follow_their_chain_and_tell_logs_are_sound(look: Look, verdict: Verdict, nodes: Nodes) -> None:
+    verdict("admin", "wallets", "add", WALLET)
+    told, found = look("wallets", wallets_rpc=f"{nodes.good},{nodes.good}")
+    assert (told.code, found["findings"]) == (0, [])
+    assert found["said"] == "1 are watched, and every node can follow them"
+
+
+def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address(
+    look: Look, verdict: Verdict, nodes: Nodes
+) -> None:
+    verdict("admin", "wallets", "add", WALLET)
+    urls = [nodes.good, nodes.late, nodes.mute, nodes.strange, "http://127.0.0.1:1/v2/a-key-to-be-hidden"]
+    told, found = look("wallets", wallets_rpc=",".join(urls))
+    assert told.code == 1
+    late, mute, gone, chains = found["findings"]
+    assert late.startswith("the newest block of node 2 is ")
+    assert "node 3 gave no usable answer" in mute
+    assert "not available on this plan" in mute
+    assert gone.startswith("node 5 gave no usable answer")
+    assert chains == "they are on different chains: 1, 1, 10"
+    assert "VERDICT_WALLETS_RPC" in found["remedy"]
+    assert "a-key-to-be" not in told.out + told.err
+    assert "127.0.0.1" not in told.out + told.err
+
+
+def test_a_file_of_wallets_that_cannot_be_used_is_found(look: Look, tmp_path: Path) -> None:
+    told, found = look("wallets", wallets_file=str(tmp_path / "none.toml"))
+    assert told.code == 1
+    assert found["findings"][0].startswith("VERDICT_WALLETS_FILE: ")
+
+
+def test_where_it_cannot_be_read_who_is_watched_no_node_is_asked(look: Look, data_dir: Path) -> None:
+    with sqlite3.connect(data_dir / DATABASE) as connection:
+        connection.execute("ALTER TABLE watched_wallets RENAME TO elsewhere")
+    connection.close()
+    told, found = look("wallets", wallets_rpc="http://127.0.0.1:1")
+    assert (told.code, found["said"]) == (0, "the watched wallets cannot be read; no node is called")
+
 
 KEY = "0x" + "0" * 63 + "7"
 OPERATOR = Account.from_key(KEY).address
@@ -37,15 +136,12 @@ def node(chain: Node) -> Iterator[Node]:
 
 
 @pytest.fixture
-def settlement(verdict: Verdict, node: Node) -> Any:
+def settlement(look: Look, node: Node) -> Any:
     """What the doctor says of settlement, with settings of its own."""
-    verdict("admin", "keys", "create", "--name", "first")
+    usual = {"settlement": "chain", "pay_to": OPERATOR, "rpc_url": node.url, "operator_key": KEY}
 
     def asked(**settings: str) -> tuple[Told, dict[str, Any]]:
-        chosen = {"settlement": "chain", "pay_to": OPERATOR, "rpc_url": node.url, "operator_key": KEY, **settings}
-        told = verdict("admin", "doctor", "--json", **{name: value for name, value in chosen.items() if value})
-        (found,) = [check for check in told.json["checks"] if check["check"] == "settlement"]
-        return told, found
+        return look("settlement", **{name: value for name, value in {**usual, **settings}.items() if value})
 
     return asked
 
@@ -209,3 +305,63 @@ def test_a_facilitator_is_asked_with_the_token_that_it_wants_of_coinbases_keys(
     assert remote(cdp_key_id="id", cdp_key_secret=secret)[1]["findings"] == []
     (bearer,) = beside.bearers
     assert str(bearer).startswith("Bearer eyJ")
+
+
+LLM_KEY = "a-key-that-is-not-to-be-seen"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Model]:
+    with in_thread(model()) as it:
+        yield it
+
+
+@pytest.fixture
+def looked(look: Look, running: Model) -> Any:
+    """What the doctor says of the model, with settings of its own."""
+    usual = {"llm_url": running.url, "llm_model": "small", "llm_key": LLM_KEY, "llm_seconds": "1"}
+
+    def asked(answer: Answer, **settings: str) -> tuple[Told, dict[str, Any]]:
+        running.answer = answer
+        told, found = look("model", **{**usual, **settings})
+        assert LLM_KEY not in told.out + told.err
+        return told, found
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [
+        (used(9, 1), "small answers and reports its usage"),
+        (None, "small answers and does not report its usage, so the maximum is counted"),
+    ],
+)
+def test_a_model_that_writes_is_sound(looked: Any, running: Model, usage: Any, said: str) -> None:
+    told, found = looked(writes("ready", usage=usage))
+    assert (told.code, found["findings"], found["said"]) == (0, [], said)
+    assert running.asked[-1]["model"] == "small"
+    assert running.headers[-1]["authorization"] == f"Bearer {LLM_KEY}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (faults.answer(401, LLM_KEY.encode()), "small: status 401"),
+        (faults.html, "small: no stream of events"),
+        (sends(chunk(" ", "stop")), "small: an empty answer"),
+        (hangs_after(b""), "small: no whole answer within 1 s"),
+    ],
+    ids=["401", "HTML", "empty", "hangs"],
+)
+def test_a_model_that_does_not_write_is_found_with_what_to_do(looked: Any, answer: Answer, said: str) -> None:
+    told, found = looked(answer)
+    assert (told.code, found["findings"], found["said"]) == (1, [said], "it does not answer")
+    assert "VERDICT_LLM_URL" in found["remedy"]
+
+
+def test_nobody_there_is_found_and_its_address_not_told(looked: Any) -> None:
+    told, found = looked(writes("ready"), llm_url="http://127.0.0.1:9/verysecretkey")
+    assert found["findings"] == ["small: connection refused"]
+    assert "verysecretkey" not in told.out + told.err

@@ -1,9 +1,13 @@
+"""`verdict admin keys`, `grants` and `usage`."""
+
 import re
 from pathlib import Path
 
 import pytest
 
+from service.clock import DAY_MS, SystemClock, day_of, iso
 from tests.admin.conftest import Verdict
+from tests.admin.test_doctor import EVENT, opened
 
 WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
 
@@ -17,15 +21,6 @@ def test_a_key_is_made_with_its_user_and_its_json_has_exactly_five_fields(verdic
     assert re.fullmatch(r"verdict_sk_[0-9A-Za-z]{36}", made.json["key"])
     assert made.json["key"].startswith(made.json["prefix"])
     assert (made.json["userId"], made.json["tier"], made.json["expiresAt"]) == (1, "free", None)
-
-
-def test_without_json_the_key_alone_is_on_stdout_and_advice_on_stderr(verdict: Verdict) -> None:
-    made = verdict("admin", "keys", "create", "--name", "first", "--tier", "pro", "--expires", "30d")
-    assert re.fullmatch(r"verdict_sk_[0-9A-Za-z]{36}\n", made.out)
-    assert re.fullmatch(
-        r"This key is shown once: keep it now\. User 1, tier pro, until .{24}, for the service on /.+\.\n", made.err
-    )
-    assert "without an end" in verdict("admin", "keys", "create", "--name", "second").err
 
 
 @pytest.mark.promise("run.data-dir")
@@ -76,29 +71,6 @@ def test_a_revoked_key_says_so_in_the_list(verdict: Verdict) -> None:
     assert "revoked 20" in verdict("admin", "keys", "list").out
 
 
-def test_a_folder_without_keys_says_so(verdict: Verdict) -> None:
-    verdict("admin", "keys", "create", "--name", "first")
-    assert verdict("admin", "keys", "list", "--user", "7").out == "There are no keys yet.\n"
-
-
-@pytest.mark.parametrize(
-    ("typed", "code", "said"),
-    [
-        (["revoke", "verdict_sk_nothere1"], 1, "There is no key verdict_sk_nothere1"),
-        (["create", "--name", "a", "--user", "9"], 1, "There is no user 9"),
-        (["create", "--name", "a", "--wallet", "0x12"], 1, "0x12 is not a wallet"),
-        (["create", "--name", "", "--json"], 1, "--name takes 1 to 80 characters"),
-        (["create", "--name", "a\nb"], 1, "--name takes 1 to 80 characters"),
-    ],
-)
-def test_what_cannot_be_done_is_refused_in_one_line(verdict: Verdict, typed: list[str], code: int, said: str) -> None:
-    verdict("admin", "keys", "create", "--name", "first")
-    refused = verdict("admin", "keys", *typed)
-    assert (refused.code, refused.out) == (code, "")
-    assert refused.err.startswith(f"verdict: {said}")
-    assert refused.err.count("\n") == 1
-
-
 @pytest.mark.parametrize("typed", [["grants", "list"], ["usage"], ["doctor"], ["quarantine"], ["payments", "list"]])
 def test_a_folder_without_a_database_is_refused_with_the_setting_to_change(
     verdict: Verdict, data_dir: Path, typed: list[str]
@@ -147,3 +119,81 @@ def test_secrets_that_others_can_read_are_refused_with_a_remedy(verdict: Verdict
     refused = verdict("admin", "keys", "list")
     assert refused.code == 1
     assert "chmod 600" in refused.err
+
+
+@pytest.mark.promise("operator.grants")
+@pytest.mark.usefixtures("somebody")
+def test_a_grant_is_given_to_a_user_for_a_time_and_listed(verdict: Verdict) -> None:
+    given = verdict("admin", "grants", "add", "--user", "1", "--tier", "pro", "--expires", "30d")
+    assert given.out.startswith("Grant 1: pro for user 1, until 20")
+    listed = verdict("admin", "grants", "list").out.splitlines()
+    assert listed[0].split() == ["ID", "TIER", "STATE", "FOR"]
+    assert listed[1].split()[:3] == ["1", "pro", "until"]
+
+
+@pytest.mark.usefixtures("somebody")
+def test_a_grant_never_ends_after_the_last_instant_that_can_be_written(verdict: Verdict) -> None:
+    given = verdict("admin", "grants", "add", "--user", "1", "--tier", "pro", "--expires", "999999w", "--json").json
+    assert given["expiresAt"] == "9999-12-31T23:59:59.999Z"
+
+
+@pytest.mark.usefixtures("somebody")
+def test_a_grant_to_a_wallet_waits_for_whoever_proves_it(verdict: Verdict) -> None:
+    given = verdict("admin", "grants", "add", "--wallet", WALLET.lower(), "--tier", "access", "--json").json
+    assert list(given) == ["id", "userId", "wallet", "tier", "createdAt", "expiresAt", "revokedAt"]
+    assert (given["userId"], given["wallet"], given["expiresAt"]) == (None, WALLET, None)
+    assert "no end" in verdict("admin", "grants", "list").out
+
+
+@pytest.mark.promise("operator.grants", "tiers.source")
+@pytest.mark.usefixtures("somebody")
+def test_a_grant_applies_to_the_users_next_key_until_it_is_taken_back(verdict: Verdict) -> None:
+    verdict("admin", "grants", "add", "--user", "1", "--tier", "access")
+    assert verdict("admin", "keys", "create", "--name", "a", "--user", "1", "--json").json["tier"] == "access"
+    assert verdict("admin", "grants", "revoke", "1").code == 0
+    assert verdict("admin", "keys", "create", "--name", "b", "--user", "1", "--json").json["tier"] == "free"
+    assert "revoked 20" in verdict("admin", "grants", "list").out
+    assert verdict("admin", "grants", "list", "--json").json["grants"][0]["revokedAt"]
+
+
+PAID_EVENT = """
+INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 2, 1, 1)
+"""
+
+
+@pytest.mark.promise("operator.usage")
+def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever_and_what_they_paid_for(
+    verdict: Verdict, data_dir: Path
+) -> None:
+    verdict("admin", "keys", "create", "--name", "first")
+    today = day_of(SystemClock().now_ms())
+    asked = [(1, today, 1), (1, today, 1), (1, today, 2), (1, today - 29, 1), (1, today - 30, 1), (2, today - 3, 1)]
+    with opened(data_dir) as connection:
+        connection.executemany(EVENT, asked)
+        connection.executemany(PAID_EVENT, [(1, today - 1), (2, today - 1), (2, today)])
+    assert [line.split() for line in verdict("admin", "usage").out.splitlines()] == [
+        ["USER", "TODAY", "30", "DAYS", "ALL", "PAID", "LAST", "DAY"],
+        ["1", "2", "3", "4", "1", iso(today * DAY_MS)[:10]],
+        ["2", "0", "1", "1", "2", iso(today * DAY_MS)[:10]],
+    ]
+    (second,) = verdict("admin", "usage", "--user", "2", "--json").json["users"]
+    assert second == {
+        "userId": 2,
+        "today": 0,
+        "total": 1,
+        "paid": 2,
+        "days": {iso((today - 3) * DAY_MS)[:10]: 1},
+        "paidDays": {iso((today - 1) * DAY_MS)[:10]: 1, iso(today * DAY_MS)[:10]: 1},
+    }
+
+
+def test_what_devices_without_a_token_asked_stands_before_all_users(verdict: Verdict, data_dir: Path) -> None:
+    verdict("admin", "keys", "create", "--name", "first")
+    today = day_of(SystemClock().now_ms())
+    with opened(data_dir) as connection:
+        connection.executemany(EVENT, [(1, today, 1), (0, today, 1), (0, today, 1), (0, today, 2)])
+    devices, user = [line.split() for line in verdict("admin", "usage").out.splitlines()[1:]]
+    assert devices == ["anonymous", "2", "2", "2", "0", iso(today * DAY_MS)[:10]]
+    assert user[:2] == ["1", "1"]
+    users = verdict("admin", "usage", "--json").json["users"]
+    assert [(said["userId"], said["total"]) for said in users] == [(None, 2), (1, 1)]

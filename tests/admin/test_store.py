@@ -1,13 +1,59 @@
-"""A lost store is refused by every command that needs it, and given up only knowingly."""
+"""`verdict admin backup`, `init` and `record`."""
 
 from pathlib import Path
 
 import pytest
 
 from service.access.secrets import FILE_NAME
+from service.upstream.fixture_set import read_set
 from tests.admin.conftest import Verdict
 from tests.fakes.postgres import postgres_dsn
 from tests.fakes.serving import run_verdict
+
+
+def test_a_copy_is_made_and_opens_with_the_same_keys(verdict: Verdict, data_dir: Path, tmp_path: Path) -> None:
+    made = verdict("admin", "keys", "create", "--name", "first", "--json").json
+    copied = verdict("admin", "backup", str(tmp_path / "verdict.db"))
+    assert copied.code == 0
+    assert "secrets.toml" in copied.out
+    (tmp_path / "secrets.toml").write_bytes((data_dir / "secrets.toml").read_bytes())
+    (tmp_path / "secrets.toml").chmod(0o600)
+    listed = verdict("admin", "keys", "list", "--json", data_dir=str(tmp_path)).json["keys"]
+    assert [key["prefix"] for key in listed] == [made["prefix"]]
+
+
+def test_a_file_that_exists_is_never_overwritten(verdict: Verdict, tmp_path: Path) -> None:
+    verdict("admin", "keys", "create", "--name", "first")
+    (tmp_path / "kept").write_text("kept")
+    refused = verdict("admin", "backup", str(tmp_path / "kept"))
+    assert refused.code == 1
+    assert refused.err.startswith("verdict: ")
+    assert (tmp_path / "kept").read_text() == "kept"
+
+
+def test_without_a_database_there_is_nothing_to_copy(verdict: Verdict, tmp_path: Path) -> None:
+    refused = verdict("admin", "backup", str(tmp_path / "copy"))
+    assert refused.code == 1
+    assert "VERDICT_DATA_DIR" in refused.err
+
+
+def test_a_server_is_copied_by_its_own_tools(verdict: Verdict, tmp_path: Path) -> None:
+    refused = verdict("admin", "backup", str(tmp_path / "copy"), store="postgres://verdict:hidden@127.0.0.1:1/verdict")
+    assert refused.code == 1
+    assert "pg_dump" in refused.err
+    assert "hidden" not in refused.err
+
+
+@pytest.mark.process
+def test_commands_act_on_the_server_that_is_set(verdict: Verdict, tmp_path: Path) -> None:
+    with postgres_dsn() as address:
+        made = verdict("admin", "keys", "create", "--name", "first", "--json", store=address).json
+        listed = verdict("admin", "keys", "list", "--json", store=address).json["keys"]
+        assert [key["prefix"] for key in listed] == [made["prefix"]]
+    refused = verdict("admin", "keys", "list", store="postgres://verdict:hidden@127.0.0.1:1/verdict")
+    assert refused.code == 1
+    assert "does not answer" in refused.err
+    assert "hidden" not in refused.err
 
 
 @pytest.fixture
@@ -113,3 +159,36 @@ def test_a_server_is_made_anew_for_a_folder_that_was_used(verdict: Verdict, data
         assert verdict("admin", "init", "--new-store", store=address).code == 0
         assert verdict("admin", "keys", "list", store=address).code == 0
     assert [aside.name for folder in data_dir.glob("lost-store-*") for aside in folder.iterdir()] == ["verdict.db-runs"]
+
+
+@pytest.mark.promise("operator.record")
+def test_a_venue_is_captured_into_a_set_that_can_be_replayed(verdict: Verdict, venue: str, tmp_path: Path) -> None:
+    target = tmp_path / "set"
+    done = verdict("admin", "record", "--out", str(target), "PUMP", hyperliquid_url=venue)  # young: little to ask for
+    assert done.code == 0, done.err
+    assert f"VERDICT_FIXTURES_DIR={target}" in done.out
+    metadata, files = read_set(target)
+    assert len(files) == len(metadata.files) > 4
+    assert "recorded from hyperliquid" in metadata.made
+
+
+def test_a_coin_that_is_not_listed_is_refused_and_nothing_is_written(
+    verdict: Verdict, venue: str, tmp_path: Path
+) -> None:
+    refused = verdict("admin", "record", "--out", str(tmp_path / "set"), "NOPE", hyperliquid_url=venue)
+    assert refused.code == 1
+    assert "NOPE" in refused.err
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_venue_that_cannot_be_reached_is_refused_in_one_line(verdict: Verdict, tmp_path: Path) -> None:
+    refused = verdict("admin", "record", "--out", str(tmp_path / "set"), hyperliquid_url="http://127.0.0.1:9")
+    assert refused.code == 1
+    assert [line for line in refused.err.splitlines() if line.startswith("verdict: ")]
+
+
+def test_a_folder_that_holds_something_is_left_alone(verdict: Verdict, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused = verdict("admin", "record", "--out", str(tmp_path))
+    assert refused.code == 1
+    assert refused.err == f"verdict: {tmp_path} is not empty; name a new folder\n"
