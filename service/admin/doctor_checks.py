@@ -57,7 +57,7 @@ def judge(check: str, good: str, bad: str, findings: Iterable[str], remedy: str)
     return DoctorCheck(check, bad.format(len(found)), found, remedy) if found else DoctorCheck(check, good)
 
 
-class Snapshot(Struct, frozen=True):
+class StoreSnapshot(Struct, frozen=True):
     """What the checks of the store read."""
 
     connection: Connection
@@ -74,7 +74,7 @@ def check_store(settings: Settings, address: str, now_ms: int, secrets: Secrets 
             first = _server(connection) if server else [_pages(connection)]
             if server and any(found.findings for found in first if found.check == "database"):
                 return first
-            snapshot = Snapshot(connection, now_ms, secrets, server)
+            snapshot = StoreSnapshot(connection, now_ms, secrets, server)
             return [*first, *(found for check in _CHECKS if (found := check(snapshot)) is not None)]
     except DatabaseError as error:
         if settings.store is None:
@@ -124,25 +124,25 @@ def _leader(place: str | None) -> str:
     return "no process is the leader" if place is None else f"the leader is connected from {place}"
 
 
-def _counters(snapshot: Snapshot) -> DoctorCheck:
+def _counters(snapshot: StoreSnapshot) -> DoctorCheck:
     found = audit_counters(snapshot.connection)
     return judge("counters", "every counter is the sum of its events", "{} users differ", found, _REPAIR)
 
 
-def _devices(snapshot: Snapshot) -> DoctorCheck:
+def _devices(snapshot: StoreSnapshot) -> DoctorCheck:
     good = "every free question of a device is the question of one device"
     remedy = _RESTORE_SERVER if snapshot.server else _RESTORE
     return judge("devices", good, "{} differ", audit_devices(snapshot.connection), remedy)
 
 
-def _days(snapshot: Snapshot) -> DoctorCheck:
+def _days(snapshot: StoreSnapshot) -> DoctorCheck:
     ahead = find_future_days(snapshot.connection, day_of(snapshot.now_ms))
     found = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in ahead]
     remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
     return judge("days", "no day is in the future", "{} users are in the future", found, remedy)
 
 
-def _ledger(snapshot: Snapshot) -> DoctorCheck:
+def _ledger(snapshot: StoreSnapshot) -> DoctorCheck:
     found = audit_ledger(snapshot.connection)
     chained = f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}"
     good = chained if found.head.entries else "no verdict was issued yet"
@@ -150,7 +150,7 @@ def _ledger(snapshot: Snapshot) -> DoctorCheck:
     return judge("ledger", good, "was changed after it was written", found.findings, remedy)
 
 
-def _payments(snapshot: Snapshot) -> DoctorCheck:
+def _payments(snapshot: StoreSnapshot) -> DoctorCheck:
     if found := audit_payments(snapshot.connection):
         remedy = _KEEP_SERVER if snapshot.server else _KEEP
         return DoctorCheck("payments", "money, receipts and usage differ", found, remedy)
@@ -174,7 +174,7 @@ _FAILED: Final = """
 """
 
 
-def _refreshes(snapshot: Snapshot) -> DoctorCheck:
+def _refreshes(snapshot: StoreSnapshot) -> DoctorCheck:
     found = [
         f"{what}: {body or 'no answer'}{'' if status is None else f' (status {status})'}, {iso(failed_ms)}"
         for what, failed_ms, status, body in snapshot.connection.execute(_FAILED).fetchall()
@@ -183,7 +183,7 @@ def _refreshes(snapshot: Snapshot) -> DoctorCheck:
     return judge("refreshes", "none has failed", "the last of {} failed", found, remedy)
 
 
-def _facilitator(snapshot: Snapshot) -> DoctorCheck:
+def _facilitator(snapshot: StoreSnapshot) -> DoctorCheck:
     """False and unchecked reports of settlements."""
     stopped = [
         f"payments through {stop.facilitator} are stopped since {iso(stop.stopped_ms)}: it reported "
@@ -215,7 +215,7 @@ def check_quarantine(connection: Connection) -> DoctorCheck:
     return DoctorCheck("quarantine", said, whole, remedy if whole else None)
 
 
-def _keys(snapshot: Snapshot) -> DoctorCheck | None:
+def _keys(snapshot: StoreSnapshot) -> DoctorCheck | None:
     if snapshot.secrets is None:
         return None
     strange = count_unverifiable_keys(snapshot.connection, snapshot.secrets, snapshot.now_ms)
@@ -224,7 +224,7 @@ def _keys(snapshot: Snapshot) -> DoctorCheck | None:
     return judge("keys", good, f"{strange} unknown", found if strange else [], KEY_SECRET_REMEDY)
 
 
-_CHECKS: Final[tuple[Callable[[Snapshot], DoctorCheck | None], ...]] = (
+_CHECKS: Final[tuple[Callable[[StoreSnapshot], DoctorCheck | None], ...]] = (
     _counters,
     _devices,
     _days,
