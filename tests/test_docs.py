@@ -482,7 +482,7 @@ def test_the_walk_forward_it_shows_is_what_the_command_prints() -> None:
     """It takes a minute of a processor to walk all that was recorded."""
     command = [sys.executable, "-m", "service", "admin", "walkforward", "--recordings", str(DATA / "hyperliquid")]
     printed = subprocess.run(command, env=environment({}), capture_output=True, text=True, timeout=800, check=True)
-    assert printed.stdout.startswith(example("verdict walkforward run --recordings hyperliquid"))
+    assert printed.stdout.startswith(example("verdict admin walkforward --recordings hyperliquid"))
 
 
 @pytest.mark.gate
