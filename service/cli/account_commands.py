@@ -7,17 +7,13 @@ from typing import Any, Final
 
 import click
 
-from service.cli import output_format
-from service.cli.command import Arguments
-from service.cli.environment import Environment, VerdictGroup, json_option, url_option
+from service.cli.environment import Environment, VerdictCommand, VerdictGroup, json_option, url_option
 from service.cli.formatting import day, elapsed_s, moment, span
 from service.cli.layout import facts, table
-from service.cli.output_format import put_json, put_lines, stdout_screen
+from service.cli.output_format import put_json, put_lines
 from service.cli.parameters import Duration, Utf8Text
 from service.cli.terminal import Cell, Display, Part, is_terminal, safe, tell
-from service.client import credentials
-from service.client.answer import RawAnswer, read_quota, reading
-from service.client.caller import open_client
+from service.client.answer import CallerQuota, RawAnswer, read_quota, reading
 from service.client.connection import ApiConnection
 from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError
@@ -29,35 +25,36 @@ _SOURCES: Final = {"default": "", "grant": "given by the operator", "wallet": "g
 _KINDS: Final = {"api_key": "an API key", "session": "a session"}
 
 
-def whoami(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Ask the service, which counts nothing for it."""
-    client = open_client(arguments, environment)
+@click.command("whoami", cls=VerdictCommand, example="verdict whoami")
+@json_option
+@url_option
+@click.pass_obj
+def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
+    """Show your identity and your plan; costs nothing."""
+    variables = environment.variables
+    client = open_client(url, variables)
     answer = client.ask("GET", TIER_PATH)
+    data, meta = answer.data, answer.meta
+    if environment.prints_json(as_json):
+        put_json(answer)
+        return DONE
+    kept = None if variables.get("VERDICT_TOKEN") else credentials.find(variables, client.url)
+    quota = read_quota(answer.headers)
+    with reading():
+        lines = list(_whoami_lines(data, meta["ts"], quota, environment.screen, client.url, kept))
+    put_lines(lines)
+    return DONE
 
-    def lines(*_: object) -> list[str]:
-        kept = None if environment.get("VERDICT_TOKEN") else credentials.find(environment, client.url)
-        with reading():
-            return list(whoami_lines(answer, stdout_screen(environment), client.url, kept))
 
-    return output_format.write_answer(arguments, environment, answer, lines)
-
-
-def whoami_lines(answer: RawAnswer, on: Display, url: str, kept: StoredCredential | None) -> Iterator[str]:
-    """What a person reads.
-
-    Args:
-        answer: Of the tier route.
-        on: Where it is read.
-        url: Where was asked.
-        kept: The credential that was used; None where it is of the environment.
-    """
-    data, now = answer.data, answer.meta["ts"]
+def _whoami_lines(
+    data: Mapping[str, Any], now: str, quota: CallerQuota | None, on: Display, url: str, kept: StoredCredential | None
+) -> Iterator[str]:
     identity = data["identity"]
     yield from facts(
         on,
         [
             ("Tier", [Cell(data["tier"], "strong"), *_plan(data, now)]),
-            ("Questions", _left(answer)),
+            ("Questions", _left(quota)),
             ("Who", [f"user {identity['userId']}"]),
             ("Wallet", [identity["walletAddress"]] if identity["walletAddress"] else []),
             ("Known by", [_KINDS.get(identity["kind"], identity["kind"]), *_credential(kept, now)]),
@@ -74,8 +71,7 @@ def _plan(data: Mapping[str, Any], now: str) -> Iterator[Part]:
         yield _end(data["expiresAt"], now)
 
 
-def _left(answer: RawAnswer) -> list[Part]:
-    quota = read_quota(answer.headers)
+def _left(quota: CallerQuota | None) -> list[Part]:
     if quota is None:
         return []
     of = "" if quota.limit is None else f" of {quota.limit}{' a day' if quota.daily else ' to start with'}"
@@ -212,7 +208,7 @@ def _signed_in(environment: Environment, url: str | None) -> ApiConnection:
             "VERDICT_TOKEN is an API key, and keys are kept with a session; unset it, and `verdict login`",
             UNKNOWN_CALLER,
         )
-    client = open_client(Arguments(url=url), environment.variables)
+    client = open_client(url, environment.variables)
     if client.token is None and is_terminal(sys.stderr):
         tell(f"You are not signed in at {client.url}. For the keys of a data folder, use `verdict admin keys`.")
     return client

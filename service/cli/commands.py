@@ -39,63 +39,6 @@ FREE: Final = (*CONNECTING, *SHAPING, PAYING[0])
 
 OFFER_COMMANDS: Final = read_catalogue(CATALOGUE)
 
-_ACCOUNT_JSON = SHAPING[0]
-_NAMES = ("url", "keystore", "max-price", "max-day")
-_NAME = Argument("name", "which", choices=_NAMES, metavar="NAME")
-_CONFIG = "service.cli.config_command"
-
-_ACCOUNT_COMMANDS = (
-    Command(
-        "whoami",
-        "show your identity and your plan; costs nothing",
-        "service.cli.account_commands:whoami",
-        (_ACCOUNT_JSON, *CONNECTING),
-        example="verdict whoami",
-    ),
-    LazyCommand("keys", "create, list, revoke and rotate your own API keys", "service.cli.account_commands:keys"),
-    LazyCommand(
-        "doctor",
-        "check the way from here to the service; exit code 1 on a finding",
-        "service.cli.doctor_command:doctor",
-    ),
-    Command(
-        "config list",
-        "list the preferences, and where each comes from",
-        f"{_CONFIG}:show",
-        (_ACCOUNT_JSON,),
-        example="verdict config list",
-        default=True,
-    ),
-    Command("config get", "print one value", f"{_CONFIG}:get", (_NAME,), example="verdict config get url"),
-    Command(
-        "config set",
-        "set one value",
-        f"{_CONFIG}:choose",
-        (_NAME, Argument("value", "the value", metavar="VALUE")),
-        example="verdict config set max-price 0.05",
-    ),
-    Command(
-        "config unset", "reset to the default", f"{_CONFIG}:drop", (_NAME,), example="verdict config unset max-price"
-    ),
-    Command(
-        "config path",
-        "print the path of the file",
-        f"{_CONFIG}:where",
-        example="verdict config path",
-    ),
-)
-"""In the order of help."""
-
-
-_MCP_COMMANDS = (
-    LazyCommand(
-        "mcp",
-        "serve tools to agents by the Model Context Protocol, and set up the programs that use them",
-        "service.cli.mcp_commands:group",
-    ),
-)
-
-
 STREAMED_COMMANDS = (
     Command(
         "ask",
@@ -159,128 +102,34 @@ STREAMED_COMMANDS = (
 )
 
 
-_ALERTS = "service.cli.alert_commands"
-_ALERT_ID = Argument("id", "its id, as `alerts list` shows it", kind="number", metavar="ID")
-
-_ALERT_COMMANDS = (
-    Command(
-        "alerts add",
-        "be told when a price, a verdict, funding, the regime or breadth changes",
-        f"{_ALERTS}:add_alert",
-        (
-            Argument("rule", '"BTC > 120000", "verdict BTC", "funding BTC", regime, "regime BTC" or breadth'),
-            Argument(
-                "--to",
-                "where to: https://…, telegram://BOT_TOKEN/CHAT_ID, ntfy://HOST/TOPIC or mailto:ADDRESS",
-                metavar="URL",
-                required=True,
-            ),
-            _ACCOUNT_JSON,
-            *CONNECTING,
-        ),
-        example='verdict alerts add "BTC > 120000" --to https://example.org/hook',
+_ACCOUNT_COMMANDS = (
+    LazyCommand("login", "sign in with a wallet, or store an API key", "service.cli.login_commands:login"),
+    LazyCommand("logout", "end the session and forget it", "service.cli.login_commands:logout"),
+    LazyCommand("whoami", "show your identity and your plan; costs nothing", "service.cli.account_commands:whoami"),
+    LazyCommand("keys", "create, list, revoke and rotate your own API keys", "service.cli.account_commands:keys"),
+    LazyCommand(
+        "doctor",
+        "check the way from here to the service; exit code 1 on a finding",
+        "service.cli.doctor_command:doctor",
     ),
-    Command(
-        "alerts list",
-        "list your alerts and their state",
-        f"{_ALERTS}:list_alerts",
-        (_ACCOUNT_JSON, *CONNECTING),
-        example="verdict alerts list",
-        default=True,
+    LazyCommand("config", "list, get, set and unset preferences", "service.cli.config_command:config"),
+    LazyCommand(
+        "alerts", "add, list, test and remove alerts, list their deliveries", "service.cli.alert_commands:alerts"
     ),
-    Command(
-        "alerts deliveries",
-        "list the messages of the last week, and whether they arrived",
-        f"{_ALERTS}:list_deliveries",
-        (_ACCOUNT_JSON, *CONNECTING),
-        example="verdict alerts deliveries",
-    ),
-    Command(
-        "alerts remove",
-        "delete an alert",
-        f"{_ALERTS}:remove_alert",
-        (_ALERT_ID, *CONNECTING),
-        example="verdict alerts remove 3",
-    ),
-    Command(
-        "alerts test",
-        "send a test message",
-        f"{_ALERTS}:test_alert",
-        (_ALERT_ID, *CONNECTING),
-        example="verdict alerts test 3",
+    LazyCommand(
+        "spending", "show the wallet that pays, its ceilings and receipts", "service.cli.wallet_command:spending"
     ),
 )
 
-
-_WALLET_JSON = SHAPING[0]
-
-_WALLET_COMMANDS = (
-    Command(
-        "spending show",
-        "show the wallet that pays, the ceilings, and what is signed for today",
-        "service.cli.wallet_command:show_wallet",
-        (_WALLET_JSON,),
-        example="verdict spending",
-        default=True,
+_OTHER_PROGRAMS = (
+    LazyCommand(
+        "mcp",
+        "serve tools to agents by the Model Context Protocol, and set up the programs that use them",
+        "service.cli.mcp_commands:group",
     ),
-    Command(
-        "spending receipts",
-        "list the receipts kept on this machine, newest first; needs no service",
-        "service.cli.wallet_command:show_receipts",
-        (_WALLET_JSON,),
-        example="verdict spending receipts",
-    ),
+    LazyCommand("api", "send any request and print the answer as it is", "service.cli.api:api"),
+    LazyCommand("completions", "print the completion script of a shell", "service.cli.config_command:completions"),
 )
-
-
-_SHELL_COMMANDS = (
-    Command(
-        "completions",
-        "print the completion script of a shell",
-        "service.cli.completions:show",
-        (Argument("shell", "which", choices=("bash", "zsh", "fish")),),
-        example="verdict completions bash",
-        epilog="service.cli.completions:how_to_install",
-    ),
-)
-
-
-_LOGIN_COMMANDS = (
-    Command(
-        "login",
-        "sign in with a wallet, or store an API key",
-        "service.cli.login_commands:login",
-        (
-            Argument(
-                "--keystore",
-                "sign with this file (Web3 Secret Storage); its password is asked for, or VERDICT_KEYSTORE_PASSWORD. "
-                "Without it VERDICT_WALLET_KEY signs if it is set, else the browser's wallet",
-                metavar="FILE",
-                exclusive="way",
-            ),
-            Argument(
-                "--paste", "finish with what the page shows, if it cannot return here", kind="flag", exclusive="way"
-            ),
-            Argument("--token", "keep an API key, which is asked for or read from stdin", kind="flag", exclusive="way"),
-            Argument("--no-browser", "print the page's address, and open nothing", kind="flag"),
-            Argument(
-                "--json", "print JSON, as is done where the output is no terminal", kind="flag", exclusive="format"
-            ),
-            *CONNECTING,
-        ),
-        example="verdict login",
-    ),
-    Command(
-        "logout",
-        "end the session and forget it",
-        "service.cli.login_commands:logout",
-        CONNECTING,
-        example="verdict logout",
-    ),
-)
-
-
-_API: Final = LazyCommand("api", "send any request and print the answer as it is", "service.cli.api:api")
 
 OVERVIEW: Final = Command(
     "coin overview",
@@ -307,7 +156,7 @@ _OPERATOR_COMMANDS = (
 SECTIONS = (
     ("ask and follow", STREAMED_COMMANDS),
     ("read the market", (OVERVIEW, *OFFER_COMMANDS)),
-    ("you", (*_LOGIN_COMMANDS, *_ACCOUNT_COMMANDS, *_ALERT_COMMANDS, *_WALLET_COMMANDS)),
-    ("other programs", (*_MCP_COMMANDS, _API, *_SHELL_COMMANDS)),
+    ("you", _ACCOUNT_COMMANDS),
+    ("other programs", _OTHER_PROGRAMS),
     ("run a service", _OPERATOR_COMMANDS),
 )

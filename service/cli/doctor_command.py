@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import click
 
 from service import __version__
-from service.cli.command import Arguments
 from service.cli.environment import Environment, VerdictCommand, json_option, url_option
 from service.cli.formatting import moment, span
 from service.cli.output_format import put_document, put_lines
@@ -93,7 +92,7 @@ class _ManifestTimes(NamedTuple):
 @click.pass_obj
 def doctor(environment: Environment, url: str | None, *, as_json: bool) -> int:
     """Check the way from here to the service; exit code 1 on a finding."""
-    checks = list(_checks(Arguments(url=url), environment.variables, SystemClock()))
+    checks = list(_checks(url, environment.variables, SystemClock()))
     is_sound = not any(found.finding for found in checks)
     if environment.prints_json(as_json):
         put_document({"ok": is_sound, "checks": [found._asdict() for found in checks]})
@@ -102,16 +101,16 @@ def doctor(environment: Environment, url: str | None, *, as_json: bool) -> int:
     return DONE if is_sound else FAILED
 
 
-def _checks(arguments: Arguments, environment: Mapping[str, str], clock: Clock) -> Iterator[CheckResult]:
+def _checks(typed: str | None, environment: Mapping[str, str], clock: Clock) -> Iterator[CheckResult]:
     yield _configuration(environment)
     yield _privacy(environment)
     try:
-        url = url_of(arguments, environment)
+        url = url_of(typed, environment)
         token = token_of(environment, url)
     except RefusalError as error:
         yield CheckResult("address", "not known", str(error), "set it right, and run this again")
         return
-    yield _address(arguments, environment, read_address(url))
+    yield _address(typed, environment, read_address(url))
     client = ApiConnection(url, token)
     try:
         times = _ask(client, clock)
@@ -146,8 +145,8 @@ def _is_exposed(path: Path) -> bool:
     return bool(path.stat().st_mode & _FOR_OTHERS)
 
 
-def _address(arguments: Arguments, environment: Mapping[str, str], address: Address) -> CheckResult:
-    source = "--url" if getattr(arguments, "url", None) else "VERDICT_URL" if environment.get("VERDICT_URL") else None
+def _address(typed: str | None, environment: Mapping[str, str], address: Address) -> CheckResult:
+    source = "--url" if typed else "VERDICT_URL" if environment.get("VERDICT_URL") else None
     said = f"{address}, by {source or ('the configuration' if config.read(environment).url else 'default')}"
     try:
         proxy = proxy_for(str(address))

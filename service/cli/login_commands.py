@@ -1,11 +1,13 @@
 """`verdict login` and `verdict logout`."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
-from service.cli.command import Arguments
+import click
+
+from service.cli.environment import Environment, VerdictCommand, exclude, json_option, url_option
 from service.cli.output_format import put_document, put_lines
 from service.cli.spinner import Spinner
 from service.cli.terminal import is_terminal, tell
@@ -34,30 +36,52 @@ class _Login(NamedTuple):
     """What a login is begun with."""
 
     client: ApiConnection
-    arguments: Arguments
     environment: Mapping[str, str]
 
 
-def login(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Sign in, and keep the credential for the service's address."""
-    login = _Login(open_client(arguments, environment, token=False), arguments, environment)
-    credential, notice = _way(arguments, environment)(login)
-    kept = credentials.keep(environment, login.client.url, credential)
-    browser_login.end_login(environment)
-    _tell(login, credential, kept)
+@click.command("login", cls=VerdictCommand, example="verdict login")
+@click.option(
+    "--keystore",
+    type=click.Path(),
+    metavar="FILE",
+    help="Sign with this file (Web3 Secret Storage); its password is asked for, or VERDICT_KEYSTORE_PASSWORD. "
+    "Without it VERDICT_WALLET_KEY signs if it is set, else the browser's wallet.",
+)
+@click.option("--paste", is_flag=True, help="Finish with what the page shows, if it cannot return here.")
+@click.option("--token", is_flag=True, help="Keep an API key, which is asked for or read from stdin.")
+@click.option("--no-browser", is_flag=True, help="Print the page's address, and open nothing.")
+@json_option
+@url_option
+@click.pass_context
+def login(
+    context: click.Context,
+    *,
+    keystore: str | None,
+    paste: bool,
+    token: bool,
+    no_browser: bool,
+    url: str | None,
+    as_json: bool,
+) -> int:
+    """Sign in with a wallet, or store an API key."""
+    exclude(context, ["keystore", "paste", "token"])
+    environment: Environment = context.obj
+    variables = environment.variables
+    login = _Login(open_client(url, variables, token=False), variables)
+    if token:
+        credential, notice = _by_token(login)
+    elif paste:
+        credential, notice = _by_paste(login)
+    elif keystore or variables.get(KEY):
+        credential, notice = _by_wallet(login, keystore)
+    else:
+        credential, notice = _by_browser(login, opens=not no_browser)
+    kept = credentials.keep(variables, login.client.url, credential)
+    browser_login.end_login(variables)
+    _tell(login, credential, kept, as_json=environment.prints_json(as_json))
     if notice:
         tell(f"verdict: {notice}")
     return DONE
-
-
-def _way(arguments: Arguments, environment: Mapping[str, str]) -> Callable[[_Login], SignedIn]:
-    if arguments.token:
-        return _by_token
-    if arguments.paste:
-        return _by_paste
-    if arguments.keystore or environment.get(KEY):
-        return _by_wallet
-    return _by_browser
 
 
 def _by_token(login: _Login) -> SignedIn:
@@ -67,8 +91,8 @@ def _by_token(login: _Login) -> SignedIn:
     return credential_of(login.client, token), None
 
 
-def _by_wallet(login: _Login) -> SignedIn:
-    wallet = open_wallet(login.environment, login.arguments.keystore)
+def _by_wallet(login: _Login, keystore: str | None) -> SignedIn:
+    wallet = open_wallet(login.environment, keystore)
     with Spinner(sys.stderr, login.environment, "signing in"):
         return sign_in(login.client, wallet)
 
@@ -89,11 +113,11 @@ def _by_paste(login: _Login) -> SignedIn:
     return _confirmed(login, returned)
 
 
-def _by_browser(login: _Login) -> SignedIn:
+def _by_browser(login: _Login, *, opens: bool) -> SignedIn:
     state = browser_login.begin_login(login.environment, login.client.url)
     with Callback(state, f"{login.client.url}{PAGE}/done").open() as callback:
         page = _page(login.client, state=state, port=callback.port)
-        _send_to(page, login)
+        _send_to(page, login, opens=opens)
         with Spinner(sys.stderr, login.environment, "waiting for the browser; Ctrl-C ends it", delay_s=0):
             returned = callback.wait(PATIENCE_S)
     if returned is None:
@@ -117,9 +141,8 @@ def _page(client: ApiConnection, **parameters: object) -> str:
     return f"{client.url}{PAGE}?{urlencode(parameters)}"
 
 
-def _send_to(page: str, login: _Login) -> None:
-    wanted = not login.arguments.no_browser and is_terminal(sys.stderr)
-    opened = wanted and open_browser(page, login.environment)
+def _send_to(page: str, login: _Login, *, opens: bool) -> None:
+    opened = opens and is_terminal(sys.stderr) and open_browser(page, login.environment)
     tell(f"{'Your browser opens' if opened else 'Open'} this page to sign in:")
     tell(f"  {page}")
 
@@ -131,9 +154,9 @@ def _confirmed(login: _Login, returned: BrowserSession) -> SignedIn:
     return credential, returned.notice
 
 
-def _tell(login: _Login, credential: StoredCredential, kept: str) -> None:
+def _tell(login: _Login, credential: StoredCredential, kept: str, *, as_json: bool) -> None:
     url = login.client.url
-    if login.arguments.json or not is_terminal(sys.stdout):
+    if as_json:
         document = {
             "url": url,
             "kind": credential.kind,
@@ -154,14 +177,18 @@ def _tell(login: _Login, credential: StoredCredential, kept: str) -> None:
 _ENDED: Final = frozenset({401, 403})
 
 
-def logout(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Forget what is kept for the service's address; a session is ended there, too."""
-    url = url_of(arguments, environment)
-    kept = credentials.find(environment, url)
+@click.command("logout", cls=VerdictCommand, example="verdict logout")
+@url_option
+@click.pass_obj
+def logout(environment: Environment, url: str | None) -> int:
+    """End the session and forget it."""
+    variables = environment.variables
+    url = url_of(url, variables)
+    kept = credentials.find(variables, url)
     # Forgotten whatever happens: who logs out means that nobody at this machine can go on.
-    credentials.forget(environment, url)
+    credentials.forget(variables, url)
     put_lines([_end(url, kept)])
-    if environment.get("VERDICT_TOKEN"):
+    if variables.get("VERDICT_TOKEN"):
         tell("verdict: VERDICT_TOKEN is still set, and is used until you unset it")
     return DONE
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from service.cli.command import Arguments
 from service.cli.environment import Environment, VerdictGroup, url_option
 from service.cli.terminal import is_terminal, safe, tell
 from service.client import config, credentials
@@ -88,7 +87,7 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
 
 def service_of(environment: Environment, url: str | None) -> str:
     """The service's URL by `--url`, `VERDICT_URL` or the configuration."""
-    return url_of(Arguments(url=url), environment.variables)
+    return url_of(url, environment.variables)
 
 
 def command_line() -> list[str]:

@@ -9,6 +9,7 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
 
 _UNITS_MS: Final = {"m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
 _DURATION: Final = re.compile(r"([0-9]{1,6})([mhdw])\Z", re.ASCII)
+_INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
 _MOST: Final = 2**63
 
 
@@ -24,6 +25,20 @@ class Utf8Text(click.ParamType[str]):
         except UnicodeEncodeError:
             self.fail("not valid UTF-8.", param, ctx)
         return str(value)
+
+
+class WholeNumber(click.ParamType[int]):
+    """An integer in ASCII digits."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        if isinstance(value, int):
+            return value
+        if not _INTEGER.fullmatch(value):
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        return int(value)
 
 
 class Duration(click.ParamType[int]):

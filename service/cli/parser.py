@@ -79,23 +79,24 @@ class RootGroup(click.Group):
         if word not in known and not ctx.resilient_parsing:
             if _TICKER.fullmatch(word):
                 return super().resolve_command(ctx, ["coin", "overview", *args])
-            raise click.UsageError(f"No such command {word!r}.{self._nearest(known, args)}", ctx)
+            raise click.UsageError(f"No such command {word!r}.{self._nearest(ctx, known, args)}", ctx)
         return super().resolve_command(ctx, args)
 
-    def _nearest(self, known: Sequence[str], args: Sequence[str]) -> str:
+    def _nearest(self, ctx: click.Context, known: Sequence[str], args: Sequence[str]) -> str:
         """What was probably meant: the nearest command that knows the second word, a longer command, or a coin."""
         import shlex  # noqa: PLC0415 - for a mistake only
         from difflib import get_close_matches  # noqa: PLC0415 - as above
 
         word, *rest = args
-        seconds = {first: {row.words.partition(" ")[2] for row in rows} for first, rows in self._rows.items()}
+        groups = {name: group for name in known if isinstance(group := self.get_command(ctx, name), click.Group)}
+        seconds = {first: group.list_commands(ctx) for first, group in groups.items()}
         near = get_close_matches(word, known, cutoff=_ALIKE)
         near.sort(key=lambda first: not (rest and rest[0] in seconds.get(first, ())))
-        longer = [row.words for rows in self._rows.values() for row in rows if word in row.words.split()]
+        longer = [first for first, words in seconds.items() if word in words]
         if near:
             return f" Did you mean `{shlex.join(['verdict', near[0], *rest])}`?"
         if longer:
-            return f" Did you mean `{shlex.join(['verdict', *longer[0].split(), *rest])}`?"
+            return f" Did you mean `{shlex.join(['verdict', longer[0], *args])}`?"
         ticker = next((one for one in rest if _TICKER.fullmatch(one)), word.upper())
         return f" For a coin: `verdict {ticker}`." if _TICKER.fullmatch(ticker) else ""
 

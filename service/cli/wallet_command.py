@@ -1,15 +1,17 @@
 """`verdict spending` and `verdict spending receipts`: the paying wallet, its ceilings and stored receipts."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import click
+
+from service.cli.environment import Environment, VerdictGroup, json_option
 from service.cli.formatting import moment
 from service.cli.layout import facts, flow, table
-from service.cli.output_format import format_of, put_document, put_lines, stdout_screen
+from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import Cell, Display, Part
 from service.client import config
 from service.client.errors import DONE, RefusalError
@@ -18,50 +20,50 @@ from service.client.paying.buyer import NO_WALLET, ceilings_of
 from service.client.paying.payment_store import PaymentStore, StoredPayment
 from service.client.paying.receipt import StoredReceipt, read_receipts
 from service.client.paying.terms import UnpaidError
+from service.client import config
+from service.client.config import Config
+from service.client.files import state_dir
 from service.client.wallet import KEY, open_wallet
 from service.clock import SystemClock, iso
 from service.ethereum.addresses import checksum_address
 from service.units import MicroUsd, usdc
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from service.cli.command import Arguments
-    from service.client.config import Config
-
 
 _ADDRESS: Final = re.compile(r"[0-9a-fA-F]{40}", re.ASCII)
 _MOST_BYTES: Final = 65_536
 _PROVEN: Final = {True: Cell("yes", "good"), False: Cell("no", "bad")}
 
 
-def show_wallet(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Show the wallet that is meant; its key stays where it is.
+spending = VerdictGroup("spending", default="show", help="The wallet that pays for calls, and its receipts.")
 
-    Raises:
-        RefusalError: If something of it cannot be read.
-    """
-    chosen = config.read(environment)
-    store = PaymentStore(state_dir(environment), SystemClock())
+
+@spending.command("show", example="verdict spending show")
+@json_option
+@click.pass_obj
+def show_wallet(environment: Environment, *, as_json: bool) -> int:
+    """Show the wallet that pays, the ceilings, and what is signed for today."""
+    variables = environment.variables
+    chosen = config.read(variables)
     try:
-        found = _found(chosen, environment, store)
+        found = _found(chosen, variables, PaymentStore(state_dir(variables), SystemClock()))
     except UnpaidError as error:
         raise RefusalError(str(error)) from error
-    if format_of(arguments) == "human":
-        put_lines(_lines(found, stdout_screen(environment)))
-    else:
+    if environment.prints_json(as_json):
         put_document(found)
+    else:
+        put_lines(_lines(found, environment.screen))
     return DONE
 
 
-def show_receipts(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """List what was bought from this machine."""
-    found = read_receipts(PaymentStore(state_dir(environment), SystemClock()))
-    if format_of(arguments) == "human":
-        put_lines(_receipt_lines(found, stdout_screen(environment)))
-    else:
+@spending.command("receipts", example="verdict spending receipts")
+@json_option
+@click.pass_obj
+def show_receipts(environment: Environment, *, as_json: bool) -> int:
+    """List the receipts kept on this machine, newest first; needs no service."""
+    found = read_receipts(PaymentStore(state_dir(environment.variables), SystemClock()))
+    if environment.prints_json(as_json):
         put_document({"receipts": [{**bought.record, "file": str(bought.path)} for bought in found]})
+    else:
+        put_lines(_receipt_lines(found, environment.screen))
     return DONE
 
 

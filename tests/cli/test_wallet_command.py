@@ -8,11 +8,10 @@ import pytest
 from eth_account import Account
 
 from service.cli import wallet_command
-from service.cli.command import Arguments
 from service.cli.terminal import Display
-from service.client.errors import RefusalError
 from service.client.paying.receipt import read_receipts
 from service.client.paying.terms import OpenPaymentError
+from tests.cli.commanding import typed
 from tests.cli.snapshots import check
 from tests.client.paying.stand import ASKED, NAME, SECRET, Stand, asking, refused, sold
 
@@ -35,16 +34,15 @@ def configure(home: dict[str, str], **chosen: str) -> None:
     (folder / "config.json").write_text(json.dumps(chosen))
 
 
-def told(capsys: pytest.CaptureFixture[str], home: dict[str, str], run: Any = wallet_command.show_wallet) -> Any:
-    assert run(Arguments(json=True), home) == 0
-    return json.loads(capsys.readouterr().out)
+def told(home: dict[str, str], command: str = "show") -> Any:
+    done = typed("spending", command, "--json", environment=home)
+    assert done.code == 0
+    return done.json
 
 
-def test_it_tells_address_ceilings_and_what_is_signed_for(
-    home: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_tells_address_ceilings_and_what_is_signed_for(home: dict[str, str]) -> None:
     configure(home, **{"max-price": "0.02"})
-    assert told(capsys, home) == {
+    assert told(home) == {
         "address": ADDRESS,
         "from": "VERDICT_WALLET_KEY",
         "maxPriceUsdc": "0.02",
@@ -53,19 +51,17 @@ def test_it_tells_address_ceilings_and_what_is_signed_for(
         "open": [],
         "folder": f"{home['HOME']}/.local/state/verdict/paying",
     }
-    assert SECRET.hex() not in str(told(capsys, home))
+    assert SECRET.hex() not in str(told(home))
 
 
-def test_it_tells_of_payments_whose_end_is_not_known(
-    home: dict[str, str], stand: Stand, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_tells_of_payments_whose_end_is_not_known(home: dict[str, str], stand: Stand) -> None:
     stand.clock.set_wall(2**42)  # far ahead, so that the payment is not forgotten by the clock of this machine
     stand.script = [refused(503)]
     with pytest.raises(OpenPaymentError):
         stand.buy(asking(date_ms=2**42))
-    (row,) = told(capsys, home)["open"]
+    (row,) = told(home)["open"]
     assert (row["for"], row["service"], row["amountUsdc"]) == ("GET /api/cli/coin/risk/BTC", ASKED.url, "0.005")
-    assert told(capsys, home)["signedTodayUsdc"] == "0.005"
+    assert told(home)["signedTodayUsdc"] == "0.005"
 
 
 @pytest.mark.parametrize(
@@ -81,59 +77,53 @@ def test_it_tells_of_payments_whose_end_is_not_known(
     ],
 )
 def test_a_keystore_tells_its_address_without_its_password(
-    home: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, address: str | None
+    home: dict[str, str], tmp_path: Path, content: str, address: str | None
 ) -> None:
     keystore = tmp_path / "wallet.json"
     keystore.write_text(content)
     configure(home, keystore=str(keystore))
     del home["VERDICT_WALLET_KEY"]
-    found = told(capsys, home)
+    found = told(home)
     assert (found["address"], found["from"]) == (address, str(keystore))
 
 
-def test_without_a_wallet_there_is_no_address(home: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_wallet_there_is_no_address(home: dict[str, str]) -> None:
     del home["VERDICT_WALLET_KEY"]
-    found = told(capsys, home)
+    found = told(home)
     assert (found["address"], found["from"]) == (None, None)
 
 
 def test_a_keystore_that_is_not_there_is_named(home: dict[str, str]) -> None:
     configure(home, keystore="/nowhere/wallet.json")
     del home["VERDICT_WALLET_KEY"]
-    with pytest.raises(RefusalError, match=r"/nowhere/wallet\.json cannot be read"):
-        wallet_command.show_wallet(Arguments(json=True), home)
+    assert "/nowhere/wallet.json cannot be read" in typed("spending", environment=home).err
 
 
 def test_what_cannot_be_read_is_told_as_such(home: dict[str, str], stand: Stand) -> None:
     stand.buy()
     (stand.store.folder / "spent.json").write_text("{}")
-    with pytest.raises(RefusalError, match="is not as it was written"):
-        wallet_command.show_wallet(Arguments(json=True), home)
+    assert "is not as it was written" in typed("spending", environment=home).err
 
 
-def test_receipts_are_listed_with_their_files(
-    home: dict[str, str], stand: Stand, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_receipts_are_listed_with_their_files(home: dict[str, str], stand: Stand) -> None:
     stand.buy()
-    (row,) = told(capsys, home, wallet_command.show_receipts)["receipts"]
+    (row,) = told(home, "receipts")["receipts"]
     assert (row["id"], row["faults"], row["paid"]["amount"]) == (NAME, [], 5_000)
     assert json.loads(Path(row["file"]).read_text())["receipt"] == row["receipt"]
 
 
-def test_people_read_it_in_lines(
-    home: dict[str, str], stand: Stand, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+def test_people_read_it_in_lines(home: dict[str, str], stand: Stand) -> None:
     plain = {**home, "COLUMNS": "80", "NO_COLOR": "1"}
-    assert wallet_command.show_receipts(Arguments(), plain) == 0
-    assert capsys.readouterr().out == "No receipts are kept here yet.\n"
+
+    def shown(command: str) -> str:
+        return typed("spending", command, environment=plain, terminal=True).out
+
+    assert shown("receipts") == "No receipts are kept here yet.\n"
     stand.buy()
-    assert wallet_command.show_receipts(Arguments(), plain) == 0
-    assert capsys.readouterr().out.splitlines()[1].split() == [
+    assert shown("receipts").splitlines()[1].split() == [
         "2025-07-25", "12:00", "0.005", "/api/cli/coin/risk/BTC", NAME, "yes",
     ]  # fmt: skip
-    assert wallet_command.show_wallet(Arguments(), plain) == 0
-    assert f"Wallet   {ADDRESS}\n" in capsys.readouterr().out
+    assert f"Wallet   {ADDRESS}\n" in shown("show")
 
 
 FOUND = {

@@ -2,8 +2,6 @@ import json
 
 import pytest
 
-from service.cli import commands
-from service.cli.command import Command
 from service.client import config
 from tests.cli.account.conftest import Typed
 
@@ -86,9 +84,3 @@ def test_a_file_with_a_misspelt_ceiling_is_refused_by_every_command_that_reads_i
         told = program(command)
         assert told.code == 1
         assert "it names 'max_price'" in told.err
-
-
-def test_the_table_of_commands_knows_the_same_names() -> None:
-    rows = [row for row in commands._ACCOUNT_COMMANDS if isinstance(row, Command)]
-    named = {argument.choices for row in rows for argument in row.arguments if argument.choices}
-    assert named == {tuple(config.CHOICES)}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from service.cli.environment import Environment
 from tests.client.signin.gate import Gate, open_gate
 from tests.client.signin.person import Person
 
@@ -28,3 +29,4 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is a terminal."""
     monkeypatch.setattr("service.cli.login_commands.is_terminal", lambda _: True)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(Environment, "prints_json", lambda _, as_json: as_json)

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.cli import login_commands
-from service.cli.command import Arguments
-from service.cli.commands import _LOGIN_COMMANDS
+from service.cli import main
+from service.cli.commands import SECTIONS
+from service.cli.environment import Environment
 from service.client import credentials
 from service.client.credentials import StoredCredential
-
-_LOGIN = _LOGIN_COMMANDS[0]
 
 
 class Person:
@@ -35,9 +33,11 @@ class Person:
         """What is kept."""
         return credentials.find(self.environment, self.url)
 
-    def login(self, **given: object) -> int:
-        flags = {argument.name[2:].replace("-", "_"): None for argument in _LOGIN.arguments}
-        return login_commands.login(Arguments(**flags | given), self.environment)
+    def login(self, *options: str) -> int:
+        return self._run("login", *options)
 
     def logout(self) -> int:
-        return login_commands.logout(Arguments(url=None), self.environment)
+        return self._run("logout")
+
+    def _run(self, *words: str) -> int:
+        return main._run(words, Environment(self.environment, SECTIONS))

@@ -75,7 +75,7 @@ def test_a_keystore_signs_without_a_browser_and_the_session_is_kept(
     gate: Gate, person: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     person.environment["VERDICT_KEYSTORE_PASSWORD"] = PASSWORD
-    assert person.login(keystore=write_keystore(tmp_path / "key.json")) == 0
+    assert person.login("--keystore", write_keystore(tmp_path / "key.json")) == 0
     kept = person.credential
     assert kept is not None
     assert kept.token in gate.tokens
@@ -191,14 +191,14 @@ def test_where_no_browser_is_opened_its_address_is_printed(
     assert f"Open this page to sign in:\n  {browser.pages[0]}\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("is_terminal", "given"), [(False, {}), (True, {"no_browser": True})])
+@pytest.mark.parametrize(("is_terminal", "given"), [(False, []), (True, ["--no-browser"])])
 def test_nothing_is_opened_for_a_program_or_where_it_is_not_wanted(
-    person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, is_terminal: bool, given: dict[str, bool]
+    person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, is_terminal: bool, given: list[str]
 ) -> None:
     monkeypatch.setattr(login_commands, "is_terminal", lambda _: is_terminal)
     monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
     with pytest.raises(RefusalError, match="did not return"):
-        person.login(**given)
+        person.login(*given)
     assert browser.pages == []
 
 
@@ -231,11 +231,11 @@ def test_a_token_that_the_service_does_not_know_is_not_kept(person: Person, brow
     assert person.credential is None
 
 
-@pytest.mark.parametrize("given", [{}, {"paste": True}])
-def test_a_service_without_a_page_is_told_with_what_to_do(gate: Gate, person: Person, given: dict[str, bool]) -> None:
+@pytest.mark.parametrize("given", [[], ["--paste"]])
+def test_a_service_without_a_page_is_told_with_what_to_do(gate: Gate, person: Person, given: list[str]) -> None:
     gate.has_page = False
     with pytest.raises(RefusalError, match="verdict login --keystore FILE"):
-        person.login(**given)
+        person.login(*given)
 
 
 def test_a_service_that_fails_says_why_before_any_browser_is_opened(gate: Gate, person: Person) -> None:
@@ -266,7 +266,7 @@ def test_a_login_whose_browser_could_not_return_is_finished_by_pasting_what_it_h
     state = browser_login.find_login(person.environment, gate.url)
     assert state is not None
     pipe(monkeypatch, f" {before}{returned(gate, state)} \n")
-    assert person.login(paste=True) == 0
+    assert person.login("--paste") == 0
     assert person.credential is not None
     assert person.credential.token == "session.0"
     assert browser_login.find_login(person.environment, gate.url) is None
@@ -276,18 +276,18 @@ def test_pasting_begins_a_login_where_there_is_none_whose_page_shows_what_to_pas
     gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(RefusalError, match="nothing was given"):
-        person.login(paste=True)
+        person.login("--paste")
     state = browser_login.find_login(person.environment, gate.url)
     assert f"  {gate.url}/auth/cli?state={state}\n" in capsys.readouterr().err
     assert state is not None
     pipe(monkeypatch, returned(gate, state))
-    assert person.login(paste=True) == 0
+    assert person.login("--paste") == 0
 
 
 def test_what_another_login_gave_is_not_taken(gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(monkeypatch, returned(gate, "t" * 43))
     with pytest.raises(RefusalError, match="another login"):
-        person.login(paste=True)
+        person.login("--paste")
     assert person.credential is None
 
 
@@ -296,7 +296,7 @@ def test_a_key_is_kept_once_the_service_has_said_whose_it_is(
 ) -> None:
     gate.tokens["verdict_sk_x"] = {"kind": "api_key", "userId": 1, "walletAddress": None}
     monkeypatch.setattr("service.client.wallet.getpass", lambda *_: "verdict_sk_x")
-    assert person.login(token=True) == 0
+    assert person.login("--token") == 0
     assert person.credential == ("verdict_sk_x", "api_key", None, None)
     out = capsys.readouterr().out
     assert out.startswith(f"The key works at {gate.url}. It is kept in ")
@@ -306,21 +306,21 @@ def test_a_key_is_kept_once_the_service_has_said_whose_it_is(
 def test_a_session_from_elsewhere_is_kept_as_one(gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     token, _ = gate.open_session(ADDRESS)
     pipe(monkeypatch, f"{token}\n")
-    assert person.login(token=True) == 0
+    assert person.login("--token") == 0
     assert person.credential == (token, "session", ADDRESS, None)
 
 
 def test_a_key_that_is_nobodys_is_not_kept(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(monkeypatch, "verdict_sk_x\n")
     with pytest.raises(RefusedError, match="not known"):
-        person.login(token=True)
+        person.login("--token")
     assert person.credential is None
 
 
 def test_what_could_be_no_key_is_not_sent(gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(monkeypatch, "two words\n")
     with pytest.raises(RefusalError, match="no API key"):
-        person.login(token=True)
+        person.login("--token")
     assert gate.asked == []
 
 
@@ -331,7 +331,7 @@ def test_an_identity_that_is_none_is_not_believed(
     gate.tokens["key"] = identity
     pipe(monkeypatch, "key\n")
     with pytest.raises(UnreadableAnswerError):
-        person.login(token=True)
+        person.login("--token")
     assert person.credential is None
 
 
@@ -339,5 +339,5 @@ def test_a_token_of_the_environment_is_said_to_go_before_what_is_kept(
     person: Person, capsys: pytest.CaptureFixture[str]
 ) -> None:
     person.environment |= {"VERDICT_WALLET_KEY": KEY, "VERDICT_TOKEN": "other"}
-    assert person.login(json=True) == 0
+    assert person.login("--json") == 0
     assert "VERDICT_TOKEN is set" in capsys.readouterr().err
