@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 
 def show_request(
-    arguments: Arguments,
+    typed: str | None,
     environment: Mapping[str, str],
     method: str,
     target: str,
     *,
+    as_json: bool,
     price: str,
     counted: bool,
     body: object = None,
@@ -37,18 +38,19 @@ def show_request(
     """Print a request and its price without sending it.
 
     Args:
-        arguments: The output format.
-        environment: Environment variables, with the service's URL.
+        typed: The text of `--url`.
+        environment: Environment variables.
         method: GET or POST.
         target: Path and query.
+        as_json: Whether to print JSON.
         price: Decimal USDC once the quota is spent; empty if the route cannot be paid for.
         counted: Whether it uses up a question.
         body: The JSON body, if there is one.
     """
     from service.client.caller import url_of  # noqa: PLC0415 - where it is shown, not where it is sent
 
-    url = url_of(arguments, environment) + target
-    if output_format.format_of(arguments) != "human":
+    url = url_of(typed, environment) + target
+    if as_json:
         sent = {"method": method, "url": url, "body": body, "counted": counted, "price_usdc": price or None}
         output_format.put(output_format.dump(sent) + "\n")
         return DONE
@@ -106,7 +108,13 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
     path, query = fill(route.path, chosen)
     if arguments.dry_run:
         return show_request(
-            arguments, environment, "GET", path_with_query(path, query), price=route.price, counted=bool(route.price)
+            arguments.url,
+            environment,
+            "GET",
+            path_with_query(path, query),
+            as_json=output_format.format_of(arguments) != "human",
+            price=route.price,
+            counted=bool(route.price),
         )
     client = open_client(arguments, environment, token=not route.public)
     try:
@@ -145,7 +153,7 @@ def ask_or_pay(
             raise
         from service.cli.payment_prompt import pay  # noqa: PLC0415 - keys and signatures, for a paid call only
 
-        return pay(refused, send, arguments, environment)
+        return pay(refused, send, environment, url=arguments.url, yes=arguments.yes, max_price=arguments.max_price)
 
 
 def view_of(command: Command) -> str:

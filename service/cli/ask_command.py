@@ -6,11 +6,21 @@ import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import click
 
 from service.cli import api_command, output_format
-from service.cli.command import Arguments
+from service.cli.environment import (
+    Environment,
+    VerdictCommand,
+    dry_run_option,
+    exclude,
+    json_option,
+    url_option,
+)
 from service.cli.markdown import render
+from service.cli.parameters import Usdc, Utf8Text
 from service.cli.spinner import Spinner
 from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
 from service.client.caller import open_client
@@ -48,57 +58,92 @@ PATH: Final = "/api/cli"
 PRICE: Final = "0.05"
 """USDC, once the free questions are spent; the manifest says the same."""
 
+ARCHETYPES: Final = ("base", "trader", "analyst", "risk-manager", "explainer")
+
 _LONGEST: Final = 64_000
 """Letters of a question that are read; the service takes 8,000 characters."""
 
 _KEY_BYTES: Final = 16
 
 
-def ask(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Ask a question.
+class _Paying(NamedTuple):
+    """Options of payment: the service, whether to pay unasked, and at most how much (micro-USD)."""
 
-    Raises:
-        RefusalError: If there is no question, or it was not paid for.
-        RefusedError: If the service says no.
-        UnreachableError: If no answer came, or not all of it.
-    """
-    body: dict[str, object] = {"messages": [{"role": "user", "content": _question(arguments)}]}
-    if arguments.archetype:
-        body["archetype"] = arguments.archetype
-    if arguments.raw or arguments.explain:
+    url: str | None
+    yes: bool
+    max_price: int | None
+
+
+@click.command("ask", cls=VerdictCommand, example='verdict ask "How is SOL doing?"')
+@click.argument("question", nargs=-1, type=Utf8Text(), help="What you want to know; - reads it from standard input.")
+@click.option("--archetype", type=click.Choice(ARCHETYPES), help="For whom the answer is written (base).")
+@click.option("--raw", is_flag=True, help="What was found, as JSON, without prose.")
+@click.option("--explain", is_flag=True, help="How the question was read: its typed queries.")
+@json_option
+@url_option
+@dry_run_option
+@click.option("--yes", is_flag=True, help="Pay without asking, below the ceilings.")
+@click.option("--max-price", type=Usdc(), metavar="USDC", help="Most that this call may cost, in USDC (0.10).")
+@click.pass_context
+def ask(  # noqa: PLR0913 - one for each option
+    context: click.Context,
+    *,
+    question: tuple[str, ...],
+    archetype: str | None,
+    raw: bool,
+    explain: bool,
+    as_json: bool,
+    url: str | None,
+    dry_run: bool,
+    yes: bool,
+    max_price: int | None,
+) -> int:
+    """Ask a question in plain words."""
+    exclude(context, ["raw", "explain", "as_json"])
+    environment: Environment = context.obj
+    variables, as_json = environment.variables, environment.prints_json(as_json)
+    body: dict[str, object] = {"messages": [{"role": "user", "content": _text(question)}]}
+    if archetype:
+        body["archetype"] = archetype
+    if raw or explain:
         body["raw"] = True
-    if arguments.dry_run:
-        return api_command.show_request(arguments, environment, "POST", PATH, price=PRICE, counted=True, body=body)
-    client = open_client(arguments, environment)
+    if dry_run:
+        return api_command.show_request(
+            url, variables, "POST", PATH, as_json=as_json, price=PRICE, counted=True, body=body
+        )
+    client = open_client(url, variables)
     if client.token is None:
-        body["deviceId"] = device_id(environment)
-    human = not arguments.raw and not arguments.explain and output_format.format_of(arguments) == "human"
+        body["deviceId"] = device_id(variables)
+    human = not (raw or explain or as_json)
     asking = _Asking(client, body, "text/plain" if human else "application/json")
     try:
-        _tell(asking, arguments, environment, human=human)
+        with Spinner(sys.stderr, variables, "asking") as spinner:
+            pieces = _pieces(asking, _Paying(url, yes, max_price), variables, spinner)
+            if human:
+                _put_prose(pieces, environment, spinner)
+            else:
+                _put_document(b"".join(pieces), spinner, explain=explain)
     finally:
         client.close()
     return DONE
 
 
-def _tell(asking: "_Asking", arguments: Arguments, environment: Mapping[str, str], *, human: bool) -> None:
-    with Spinner(sys.stderr, environment, "asking") as spinner:
-        pieces = _pieces(asking, arguments, environment, spinner)
-        if not human:
-            body = b"".join(pieces)
-            spinner.stop()
-            answer = RawAnswer(HTTPStatus.OK, {}, body)
-            if not isinstance(answer.document, dict):
-                raise UnreadableAnswerError("what came is no answer to a question: is that address a Verdict service?")
-            if arguments.explain:
-                output_format.put_lines(output_format.readable(line) for line in _explanation(answer.document))
-            else:
-                output_format.put_json(answer)
-            return
-        for line in render(output_format.stdout_screen(environment), _lines(pieces)):
-            spinner.stop()
-            output_format.put_lines([line])
-            sys.stdout.flush()
+def _put_prose(pieces: Iterable[bytes], environment: Environment, spinner: Spinner) -> None:
+    for line in render(environment.screen, _lines(pieces)):
+        spinner.stop()
+        output_format.put_lines([line])
+        sys.stdout.flush()
+
+
+def _put_document(body: bytes, spinner: Spinner, *, explain: bool) -> None:
+    spinner.stop()
+    answer = RawAnswer(HTTPStatus.OK, {}, body)
+    if not isinstance(answer.document, dict):
+        raise UnreadableAnswerError("what came is no answer to a question: is that address a Verdict service?")
+    if explain:
+        output_format.put_lines(output_format.readable(line) for line in _explanation(answer.document))
+    else:
+        output_format.put_json(answer)
 
 
 def _explanation(raw: Mapping[str, Any]) -> Iterator[str]:
@@ -147,7 +192,7 @@ class _Asking:
         return self.client.ask("POST", PATH, body=self._body, headers={**self._headers, **headers})
 
 
-def _pieces(asking: _Asking, arguments: Arguments, environment: Mapping[str, str], spinner: Spinner) -> Iterator[bytes]:
+def _pieces(asking: _Asking, paying: _Paying, environment: Mapping[str, str], spinner: Spinner) -> Iterator[bytes]:
     """The answer, paid for if it must be and may be."""
     try:
         yield from asking.pieces()
@@ -157,7 +202,7 @@ def _pieces(asking: _Asking, arguments: Arguments, environment: Mapping[str, str
         from service.cli.payment_prompt import pay  # noqa: PLC0415 - keys and curves, which are seldom needed
 
         spinner.stop()
-        yield pay(refused, asking.whole, arguments, environment).body
+        yield pay(refused, asking.whole, environment, **paying._asdict()).body
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
@@ -171,10 +216,9 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
         yield rest
 
 
-def _question(arguments: Arguments) -> str:
-    words = list(arguments.question)
+def _text(words: tuple[str, ...]) -> str:
     try:
-        text = sys.stdin.read(_LONGEST) if words == ["-"] else " ".join(words)
+        text = sys.stdin.read(_LONGEST) if words == ("-",) else " ".join(words)
         text.encode()  # where the locale says nothing of it, what is no text comes as halves of pairs
     except UnicodeError:
         raise RefusalError("what came on standard input is no UTF-8") from None

@@ -18,9 +18,6 @@ CATALOGUE = f"{__file__.removesuffix('command.py')}catalogue.json"
 _LONGEST_CHOICES = 20
 """Letters: a longer list of choices gets a name in the usage, and is listed in the help text."""
 
-_FILES = frozenset({"FILE", "DIR", "OUT"})
-"""Metavars of arguments that are paths: shells complete them."""
-
 
 class Arguments(SimpleNamespace):
     """Parsed values of a command line by name (`max_price` of `--max-price`), with the `command` itself."""
@@ -37,13 +34,9 @@ class Argument(NamedTuple):
         default: Value if it is not given.
         metavar: Placeholder in the help.
         required: Whether an option must be given.
-        many: Whether a positional argument takes any number of values.
-        optional: Whether a positional argument may be left out.
         exclusive: Options with the same word here exclude each other.
         parse: `module:function` that parses the text and raises `ValueError` with what is wrong.
-        hidden: Whether the help omits it.
         parameter: Query or path parameter of the offer that it sets; a flag sets it to 1.
-        run: `module:function` that runs instead of the command's own if this flag is given.
     """
 
     name: str
@@ -53,13 +46,9 @@ class Argument(NamedTuple):
     default: object = None
     metavar: str = ""
     required: bool = False
-    many: bool = False
-    optional: bool = False
     exclusive: str = ""
     parse: str = ""
-    hidden: bool = False
     parameter: str = ""
-    run: str = ""
 
     @property
     def named(self) -> bool:
@@ -78,11 +67,6 @@ class Argument(NamedTuple):
             return self.metavar
         choices = "|".join(self.choices)
         return choices if 0 < len(choices) <= _LONGEST_CHOICES else self.key.upper()
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is a path."""
-        return self.shown in _FILES
 
 
 class CommandRoute(NamedTuple):
@@ -118,7 +102,6 @@ class Command(NamedTuple):
         route: Its route, if the command only calls it and shows the answer.
         fixed: Parameters that the command sets itself: `(("action", "history"),)`.
         default: Whether it runs if its last word is left out: `regime` runs `regime active`.
-        epilog: `module:function` that returns a further section of its help.
     """
 
     words: str
@@ -130,7 +113,6 @@ class Command(NamedTuple):
     route: CommandRoute | None = None
     fixed: tuple[tuple[str, str], ...] = ()
     default: bool = False
-    epilog: str = ""
 
 
 class LazyCommand(NamedTuple):

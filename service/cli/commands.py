@@ -39,68 +39,12 @@ FREE: Final = (*CONNECTING, *SHAPING, PAYING[0])
 
 OFFER_COMMANDS: Final = read_catalogue(CATALOGUE)
 
-STREAMED_COMMANDS = (
-    Command(
-        "ask",
-        "ask a question in plain words",
-        "service.cli.ask_command:ask",
-        (
-            Argument("question", "what you want to know; - reads it from standard input", many=True),
-            Argument(
-                "--archetype",
-                "for whom the answer is written (base)",
-                choices=("base", "trader", "analyst", "risk-manager", "explainer"),
-            ),
-            Argument("--raw", "what was found, as JSON, without prose", kind="flag", exclusive="format"),
-            Argument("--explain", "how the question was read: its typed queries", kind="flag", exclusive="format"),
-            Argument(
-                "--json",
-                "the answer as JSON with what it rests on, as is done where the output is no terminal",
-                kind="flag",
-                exclusive="format",
-            ),
-            *CONNECTING,
-            *PAYING,
-        ),
-        example='verdict ask "How is SOL doing?"',
-        offer="question",
-    ),
-    Command(
-        "watch",
-        "follow one of six live streams; opening one uses up a question",
-        "service.cli.watch.command:run",
-        (
-            Argument(
-                "stream",
-                "which",
-                choices=("funding", "regime", "sentiment", "prices", "alerts", "crossings"),
-                metavar="STREAM",
-            ),
-            Argument(
-                "symbols",
-                "of prices only these coins, with their change in 24 h, which uses up another question",
-                many=True,
-                metavar="SYMBOL",
-            ),
-            Argument("--interval", "seconds between events, 10 to 300 (30)", kind="number", metavar="S"),
-            Argument("--max", "end after so many events (0: never)", kind="number", metavar="N"),
-            Argument("--diff", "after the first event only what changed", kind="flag"),
-            Argument("--cursor", "go on after this cursor, leaving out nothing", metavar="CURSOR"),
-            Argument(
-                "--json",
-                "print the lines as they come, as is done where the output is no terminal",
-                kind="flag",
-                exclusive="format",
-            ),
-            Argument("--ndjson", "the same", kind="flag", exclusive="format"),
-            *CONNECTING,
-            PAYING[0],
-        ),
-        example="verdict watch prices",
-        offer="watch",
+_STREAMED_COMMANDS = (
+    LazyCommand("ask", "ask a question in plain words", "service.cli.ask_command:ask"),
+    LazyCommand(
+        "watch", "follow one of six live streams; opening one uses up a question", "service.cli.watch.command:watch"
     ),
 )
-
 
 _ACCOUNT_COMMANDS = (
     LazyCommand("login", "sign in with a wallet, or store an API key", "service.cli.login_commands:login"),
@@ -154,7 +98,7 @@ _OPERATOR_COMMANDS = (
 
 
 SECTIONS = (
-    ("ask and follow", STREAMED_COMMANDS),
+    ("ask and follow", _STREAMED_COMMANDS),
     ("read the market", (OVERVIEW, *OFFER_COMMANDS)),
     ("you", _ACCOUNT_COMMANDS),
     ("other programs", _OTHER_PROGRAMS),

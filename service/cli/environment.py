@@ -115,6 +115,11 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
+def dry_run_option(function: Function) -> Function:
+    """Add `--dry-run`, of every command whose request is counted."""
+    return click.option("--dry-run", is_flag=True, help="Show the request and its price, and send nothing.")(function)
+
+
 def exclude(ctx: click.Context, names: Sequence[str]) -> None:
     """Check that at most one of these parameters was given.
 

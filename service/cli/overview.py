@@ -46,7 +46,15 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
     if arguments.dry_run:
         signal_path = fill(_SIGNAL, {"symbol": arguments.symbol})[0]
         for path, query in ((_COINS, {"symbols": arguments.symbol}), (signal_path, _BRIEF)):
-            show_request(arguments, environment, "GET", path_with_query(path, query), price=_PRICE_USDC, counted=True)
+            show_request(
+                arguments.url,
+                environment,
+                "GET",
+                path_with_query(path, query),
+                as_json=output_format.format_of(arguments) != "human",
+                price=_PRICE_USDC,
+                counted=True,
+            )
         return DONE
     client = open_client(arguments, environment)
     try:

@@ -63,6 +63,21 @@ class Duration(click.ParamType[int]):
         return int(found[1]) * _UNITS_MS[found[2]]
 
 
+class Usdc(click.ParamType[int]):
+    """An amount of USDC in decimal notation, as micro-USD."""
+
+    name = "usdc"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Micro-USD."""
+        from service.client.profile.config import read_usdc  # noqa: PLC0415 - this module is loaded at every start
+
+        try:
+            return value if isinstance(value, int) else read_usdc(value)
+        except ValueError as error:
+            self.fail(f"{error}.".replace("..", "."), param, ctx)
+
+
 class RowId(click.ParamType[int]):
     """The number of a user or another row: 1 or more, and no more than a database holds."""
 

@@ -10,6 +10,7 @@ import click
 from service import __version__
 from service.cli.command import Arguments, LazyCommand, load
 from service.cli.environment import HELP, Environment
+from service.cli.parameters import Utf8Text, WholeNumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,6 @@ _ALIKE: Final = 0.75
 """How alike a mistyped word and a command must be, 0 to 1: `coni` and `coin` are."""
 
 _TICKER: Final = re.compile(r"k?[A-Z0-9]{1,20}", re.ASCII)
-_INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
 
 
 class RootGroup(click.Group):
@@ -205,32 +205,23 @@ class RowCommand(click.Command):
         Returns:
             The exit code.
         """
-        arguments = arguments_of(self.row, ctx.params)
-        arguments.sections = ctx.obj.sections
-        code: int = load(arguments.run)(arguments, ctx.obj.variables)
+        code: int = load(self.row.run)(arguments_of(self.row, ctx.params), ctx.obj.variables)
         return code
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The example, and the row's further help."""
+        """The example."""
         with formatter.section("Example"):
             formatter.write(f"  {self.row.example}\n")
-        if self.row.epilog:
-            formatter.write(load(self.row.epilog)())
 
 
 def arguments_of(row: Command, values: Mapping[str, Any]) -> Arguments:
-    """The values that a command's function gets: one attribute per argument, `command`, and `run`.
+    """The values that a command's function gets: one attribute per argument, and `command`.
 
     Args:
         row: The command.
         values: Parsed values by the argument's key.
     """
-    replaced = [argument.run for argument in row.arguments if argument.run and values[argument.key]]
-    parsed = {
-        argument.key: list(values[argument.key]) if argument.many else values[argument.key]
-        for argument in row.arguments
-    }
-    return Arguments(**parsed, command=row, run=next(iter(replaced), row.run))
+    return Arguments(**{argument.key: values[argument.key] for argument in row.arguments}, command=row)
 
 
 def _parameter(argument: Argument) -> click.Parameter:
@@ -239,26 +230,24 @@ def _parameter(argument: Argument) -> click.Parameter:
         return click.Argument(
             [argument.key],
             type=kind,
-            nargs=-1 if argument.many else 1,
-            required=not (argument.many or argument.optional),
-            metavar=f"[{argument.shown}]..." if argument.many else argument.shown,
+            metavar=argument.shown,
             help=_sentence(argument.summary),
         )
-    flag: dict[str, Any] = {"is_flag": True} if argument.kind == "flag" else {"type": kind, "metavar": argument.shown}
+    settings: dict[str, Any] = (
+        {"is_flag": True} if argument.kind == "flag" else {"type": kind, "metavar": argument.shown}
+    )
+    if argument.default is not None:  # Click takes None for a value, and then misses no required option
+        settings["default"] = argument.default
     return click.Option(
         [argument.name, argument.key],
-        required=argument.required and not argument.exclusive and argument.kind != "flag",
-        default=False if argument.kind == "flag" else argument.default,
+        required=argument.required,
         help=_sentence(_with_choices(argument)),
-        hidden=argument.hidden,
-        **flag,
+        **settings,
     )
 
 
 def _type_of(argument: Argument) -> click.ParamType[Any]:
-    if argument.choices:
-        return click.Choice(argument.choices)
-    return click.Path() if argument.is_file else _Text(argument)
+    return click.Choice(argument.choices) if argument.choices else _Text(argument)
 
 
 class _Text(click.ParamType[Any]):
@@ -272,14 +261,9 @@ class _Text(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            self.fail("not valid UTF-8.", param, ctx)
+        Utf8Text().convert(value, param, ctx)
         if self._argument.kind == "number":
-            if not _INTEGER.fullmatch(value):
-                self.fail(f"{value!r} is not a whole number.", param, ctx)
-            return int(value)
+            return WholeNumber().convert(value, param, ctx)
         if self._argument.parse:
             try:
                 return load(self._argument.parse)(value)
@@ -296,10 +280,6 @@ def _check_exclusive(ctx: click.Context, row: Command) -> None:
         other = given.setdefault(argument.exclusive or argument.name, argument.name)
         if other != argument.name:
             raise click.UsageError(f"Options {other!r} and {argument.name!r} exclude each other.", ctx)
-    missing = [a.name for a in row.arguments if a.required and a.named and (a.exclusive or a.name) not in given]
-    if missing:
-        one_of = "one of the options" if len(missing) > 1 else "option"
-        raise click.UsageError(f"Missing {one_of} {', '.join(map(repr, missing))}.", ctx)
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, value: object) -> None:

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from service.cli.command import Arguments
 from service.cli.terminal import is_terminal, safe, tell
 from service.client import config
 from service.client.answer import RawAnswer, RefusedError
@@ -22,14 +21,24 @@ _YES: Final = frozenset({"y", "yes"})
 _LONGEST_REPLY: Final = 100
 
 
-def pay(refused: RefusedError, send: Send, arguments: Arguments, environment: Mapping[str, str]) -> RawAnswer:
+def pay(
+    refused: RefusedError,
+    send: Send,
+    environment: Mapping[str, str],
+    *,
+    url: str | None,
+    yes: bool,
+    max_price: int | None,
+) -> RawAnswer:
     """Pay for a request that was refused with 402, if the user agrees and the ceilings allow it.
 
     Args:
         refused: The 402.
         send: Repeats the request with additional header fields and returns the answer.
-        arguments: With `yes` and `max_price` of `PAYING`, and `url`.
         environment: Of the process.
+        url: The text of `--url`.
+        yes: Whether to pay without asking.
+        max_price: Most that the call may cost, micro-USD; None for what is configured.
 
     Raises:
         RefusalError: If nothing was paid (`UNPAID`), or the outcome is not known yet (`UNAVAILABLE`, `UNREACHABLE`).
@@ -38,15 +47,15 @@ def pay(refused: RefusedError, send: Send, arguments: Arguments, environment: Ma
     chosen, clock = config.read(environment), SystemClock()
     buyer = Buyer(
         store=PaymentStore(state_dir(environment), clock),
-        ceilings=ceilings_of(chosen, arguments.max_price),
-        agree=_agreement(refused, wanted=arguments.yes),
+        ceilings=ceilings_of(chosen, max_price),
+        agree=_agreement(refused, wanted=yes),
         open_wallet=find_wallet(environment, chosen),
         tell=tell,
         pause=threading.Event().wait,
         clock=clock,
     )
     try:
-        return buyer.buy(refused, send, open_client(arguments, environment))
+        return buyer.buy(refused, send, open_client(url, environment))
     except UnpaidError as error:
         # What was refused with a payment could be taken all the same: how to pay is not offered to programs again then.
         raise RefusalError(str(error), UNPAID) from (error if isinstance(error.__cause__, RefusedError) else refused)

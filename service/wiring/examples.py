@@ -18,6 +18,8 @@ _OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
     "keys.create": ("verdict keys create --name laptop",),
     "keys.list": ("verdict keys list",),
     "keys.revoke": ("verdict keys revoke verdict_sk_AbCd1234",),
+    "question": ('verdict ask "How is SOL doing?"',),
+    "watch": ("verdict watch prices",),
     "keys.rotate": ("verdict keys rotate verdict_sk_AbCd1234 --grace 12h",),
 }
 """Commands that do more than call one route, and so are not in the table of offers."""

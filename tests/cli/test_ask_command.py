@@ -206,7 +206,7 @@ def test_where_a_device_cannot_be_kept_nothing_is_asked_and_it_is_said(environme
 def test_a_question_that_is_to_be_paid_for_goes_through_the_till_with_its_key(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def settle(refused: object, send: object, _arguments: object, _environment: object) -> object:
+    def settle(refused: object, send: object, _environment: object, **_options: object) -> object:
         return send({"PAYMENT-SIGNATURE": "signed"})  # type: ignore[operator]
 
     monkeypatch.setattr("service.cli.payment_prompt.pay", settle)

@@ -7,7 +7,6 @@ import pytest
 
 from service import __version__
 from service.cli import api_command
-from service.cli.commands import SECTIONS
 from tests.cli.commanding import Terminal, typed
 
 
@@ -101,15 +100,3 @@ def test_a_reader_that_has_read_enough_ends_a_command_without_a_word(monkeypatch
     sys.stdout.flush()
     assert err.getvalue() == ""
     sys.stdout.close()
-
-
-def test_a_command_is_told_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[object] = []
-
-    def run(arguments: object, environment: object) -> int:
-        seen.extend((vars(arguments)["sections"], environment))
-        return 5
-
-    monkeypatch.setattr(api_command, "run", run)
-    assert typed("coin", "risk", "BTC", environment={"A": "b"}).code == 5
-    assert seen == [SECTIONS, {"A": "b"}]

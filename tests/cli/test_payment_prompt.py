@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.command import Arguments
 from service.cli.payment_prompt import pay
 from service.client.answer import RawAnswer, RefusedError
 from service.client.errors import UNAVAILABLE, UNPAID, UNREACHABLE, RefusalError
@@ -70,9 +69,8 @@ class Desk:
         return step
 
     def pay(self, due: RefusedError | None = None, *, yes: bool = False, max_price: int | None = None) -> RawAnswer:
-        arguments = Arguments(url=None, yes=yes, max_price=max_price)
         due = due or asking(date_ms=None, asked=ASKED._replace(url=NOWHERE))
-        return pay(due, self.send, arguments, self.environment)
+        return pay(due, self.send, self.environment, url=None, yes=yes, max_price=max_price)
 
 
 @pytest.fixture

@@ -7,10 +7,20 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
+import click
+
 from service.cli import api_command, output_format
 from service.cli.api_command import path_with_query
-from service.cli.command import Arguments
+from service.cli.environment import (
+    Environment,
+    VerdictCommand,
+    dry_run_option,
+    exclude,
+    json_option,
+    url_option,
+)
 from service.cli.layout import flow
+from service.cli.parameters import Utf8Text, WholeNumber
 from service.cli.terminal import Cell, is_plain, is_terminal, tell
 from service.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
 from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
@@ -44,36 +54,67 @@ Item = StreamLine | str | BaseException | None
 """What the thread that reads has to say: a line, words about the connection, an error, or that it is over."""
 
 
-def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Follow a stream to its end.
-
-    Raises:
-        RefusedError: If the service will not open it.
-        UnreachableError: If it cannot be opened, or not again after a cut.
-        UnreadableAnswerError: If what comes are no lines of a stream.
-    """
-    human = output_format.format_of(arguments) == "human"
-    drawn = human and is_terminal(sys.stdout) and not is_plain(environment)
+@click.command("watch", cls=VerdictCommand, example="verdict watch prices")
+@click.argument("stream", type=click.Choice(tuple(VIEWS)), metavar="STREAM", help=f"Which: {', '.join(VIEWS)}.")
+@click.argument(
+    "symbols",
+    nargs=-1,
+    type=Utf8Text(),
+    metavar="[SYMBOL]...",
+    help="Of prices only these coins, with their change in 24 h, which uses up another question.",
+)
+@click.option("--interval", type=WholeNumber(), metavar="S", help="Seconds between events, 10 to 300 (30).")
+@click.option("--max", "most", type=WholeNumber(), metavar="N", help="End after so many events (0: never).")
+@click.option("--diff", is_flag=True, help="After the first event only what changed.")
+@click.option("--cursor", type=Utf8Text(), metavar="CURSOR", help="Go on after this cursor, leaving out nothing.")
+@json_option
+@click.option("--ndjson", is_flag=True, help="The same.")
+@url_option
+@dry_run_option
+@click.pass_context
+def watch(  # noqa: PLR0913 - one for each option
+    context: click.Context,
+    *,
+    stream: str,
+    symbols: tuple[str, ...],
+    interval: int | None,
+    most: int | None,
+    diff: bool,
+    cursor: str | None,
+    as_json: bool,
+    ndjson: bool,
+    url: str | None,
+    dry_run: bool,
+) -> int:
+    """Follow one of six live streams; opening one uses up a question."""
+    exclude(context, ["as_json", "ndjson"])
+    environment: Environment = context.obj
+    variables = environment.variables
+    human = not environment.prints_json(as_json or ndjson)
+    drawn = human and is_terminal(sys.stdout) and not is_plain(variables)
     query: dict[str, object] = {
-        "interval": arguments.interval,
-        "max": arguments.max,
-        "diff": 1 if arguments.diff and not drawn else None,  # what is drawn whole is asked for whole
-        "cursor": arguments.cursor,
+        "interval": interval,
+        "max": most,
+        "diff": 1 if diff and not drawn else None,  # what is drawn whole is asked for whole
+        "cursor": cursor,
     }
-    if arguments.dry_run:
+    if dry_run:
         given = {name: value for name, value in query.items() if value is not None}
-        path = path_with_query(PATH + arguments.stream, given)
-        return api_command.show_request(arguments, environment, "GET", path, price="", counted=True)
-    if arguments.symbols and arguments.stream != "prices":
+        path = path_with_query(PATH + stream, given)
+        return api_command.show_request(url, variables, "GET", path, as_json=not human, price="", counted=True)
+    if symbols and stream != "prices":
         raise RefusalError("Only the stream prices takes symbols.")
-    client = open_client(arguments, environment)
+    client = open_client(url, variables)
+    following = StreamClient(client, stream, query, _pause, _tell)
     if human:
-        view = _prices_of(client, arguments.symbols) if arguments.symbols else VIEWS[arguments.stream]()
-        show = _draw if drawn else _say
-        following = show(StreamClient(client, arguments.stream, query, _pause, _tell), view, environment)
+        view = _prices_of(client, symbols) if symbols else VIEWS[stream]()
+        (_draw if drawn else _say)(following, view, variables)
     else:
-        following = StreamClient(client, arguments.stream, query, _pause, _tell)
-        _pass_on(following, {symbol.upper() for symbol in arguments.symbols})
+        _pass_on(following, {symbol.upper() for symbol in symbols})
+    return _end(following, human=human)
+
+
+def _end(following: StreamClient, *, human: bool) -> int:
     code, why = ending_of(following.reason)
     if human or code != DONE:
         cursor = f"; --cursor {following.cursor} goes on from there" if following.cursor else ""
@@ -120,7 +161,7 @@ def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:
             output_format.put_bytes(raw + b"\n")
 
 
-def _say(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> StreamClient:
+def _say(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> None:
     """Write one line per event, for a terminal that cannot be drawn on."""
     where = output_format.stdout_screen(environment)
     for line in following.lines():
@@ -131,10 +172,9 @@ def _say(following: StreamClient, view: StreamView, environment: Mapping[str, st
             sys.stdout.flush()
         elif line.kind == "gap":
             _tell("some events are lost: what lies between is not kept any more")
-    return following
 
 
-def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> StreamClient:
+def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> None:
     """Draw the whole view with every line and every second."""
     # Not a `SimpleQueue`: one whose wait is interrupted for longer than it was to last (Ctrl-Z) waits for ever.
     inbox: queue.Queue[Item] = queue.Queue()
@@ -150,7 +190,6 @@ def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, s
             follow(inbox, live, lambda: page.draw(lines()))
     finally:
         output_format.put_lines([*lines()][:-_BELOW] if live.opened else [])
-    return following
 
 
 def follow(inbox: "queue.Queue[Item]", live: LiveView, draw: Callable[[], None]) -> None:
