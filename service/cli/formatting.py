@@ -20,11 +20,6 @@ def price(value: float | None) -> str:
     return UNKNOWN if value is None else formats.price(value)
 
 
-def counted(count: int, thing: str) -> str:
-    """A number of things: `1 wallet`, `428 movements`."""
-    return formats.count(count, thing)
-
-
 def usd(value: float | None) -> str:
     """A price: `$117,700`."""
     return UNKNOWN if value is None else formats.usd(value)

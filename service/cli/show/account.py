@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from service.cli.formatting import UNKNOWN, counted, footer, moment, span
+from service import formats
+from service.cli.formatting import UNKNOWN, footer, moment, span
 from service.cli.layout import facts, flow, table, wrap
 from service.cli.show.plain import next_page
 from service.cli.terminal import Cell, Display, cells, safe
@@ -94,7 +95,7 @@ def receipts_list(data: Any, _meta: Any, screen: Display, _chosen: Mapping[str, 
         yield "Nothing has been paid for."
         return
     total = sum((Decimal(one["price_usdc"]) for one in receipts), Decimal())
-    yield from flow(screen, [f"{counted(len(receipts), 'receipt')}, {total} USDC in all"])
+    yield from flow(screen, [f"{formats.count(len(receipts), 'receipt')}, {total} USDC in all"])
     yield ""
     rows = [
         (moment(one["settled_at"]).removesuffix(" UTC"), one["route"], one["price_usdc"], one["network"], one["id"])

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any, Final
 
-from service.cli.formatting import counted, day, footer, moment
+from service import formats
+from service.cli.formatting import day, footer, moment
 from service.cli.layout import flow, table
 from service.cli.show.plain import next_page
 from service.cli.terminal import Cell, Display, Style, cells, safe
@@ -29,7 +30,7 @@ def _highlights(data: Any, screen: Display) -> Iterator[str]:
         yield "Nothing was said of it in what is read."
         return
     by = ", ".join(f"{count} of {source}" for source, count in page["by_source"].items())
-    yield from flow(screen, [Cell(counted(page["total"], "highlight"), "strong"), f"({by})"])
+    yield from flow(screen, [Cell(formats.count(page["total"], "highlight"), "strong"), f"({by})"])
     episode = None
     for one in data["highlights"]:
         if one["url"] != episode:

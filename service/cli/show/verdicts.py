@@ -9,7 +9,6 @@ from service.cli import plots
 from service.cli.formatting import (
     UNKNOWN,
     change,
-    counted,
     day,
     direction,
     footer,
@@ -142,7 +141,9 @@ def _claims(data: Any, screen: Display) -> Iterator[str]:
     left_out = data.get("omitted", {}).get("claims")
     if left_out:
         none = "none: " if len(claims) == 0 else ""
-        said = f"{none}no skill was shown for {counted(left_out, 'claim')}; `--detail full` says what was measured."
+        said = (
+            f"{none}no skill was shown for {formats.count(left_out, 'claim')}; `--detail full` says what was measured."
+        )
         yield from flow(screen, [f"{said[0].upper()}{said[1:]}"], indent=2)
 
 
@@ -253,7 +254,7 @@ def _scorecard_row(row: Any) -> list[Cell | object]:
 
 
 def _ledger(record: Any, screen: Display) -> Iterator[str]:
-    text = f"{counted(record['entries'], 'verdict')}, {record['head'][:16]}…"
+    text = f"{formats.count(record['entries'], 'verdict')}, {record['head'][:16]}…"
     yield from facts(
         screen, [("Rules", [f"version {record['ruleset']}"]), ("Ledger", [text]), *_void(record["live"]["void"])]
     )
@@ -262,7 +263,7 @@ def _ledger(record: Any, screen: Display) -> Iterator[str]:
 
 def _void(count: int) -> Iterator[tuple[str, list[str]]]:
     if count:
-        yield "Left out", [f"{counted(count, 'outcome')} without a recorded price"]
+        yield "Left out", [f"{formats.count(count, 'outcome')} without a recorded price"]
 
 
 _TIERS: Final[Mapping[str, tuple[str, Style]]] = {

@@ -6,7 +6,8 @@ Decision: a long address keeps seven digits at either end. Four, which is common
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from service.cli.formatting import counted, footer, moment, money
+from service import formats
+from service.cli.formatting import footer, moment, money
 from service.cli.layout import flow, table
 from service.cli.show.plain import next_page
 from service.cli.terminal import Cell, Display, Style, cut, safe
@@ -36,7 +37,7 @@ def _watchlist(data: Any, screen: Display) -> Iterator[str]:
     if not data["watchlist"]:
         yield "No wallet is watched: verdict admin wallets add ADDRESS, in the service's data folder."
         return
-    yield screen.paint("strong", f"{counted(data['meta']['total'], 'wallet')} watched")
+    yield screen.paint("strong", f"{formats.count(data['meta']['total'], 'wallet')} watched")
     for one in data["watchlist"]:
         yield ""
         kind = [Cell(f"· {one['kind']}", "accent")] if one["kind"] else []
@@ -61,7 +62,7 @@ def _movements(data: Any, screen: Display) -> Iterator[str]:
         yield from flow(screen, ["Nothing of", page["contract"], "moved in or out of a watched wallet."])
         return
     name = moved[0]["token"] or "a token without a name"
-    yield from flow(screen, [Cell(f"{counted(page['total'], 'movement')} of {name}", "strong")])
+    yield from flow(screen, [Cell(f"{formats.count(page['total'], 'movement')} of {name}", "strong")])
     yield screen.paint("dim", safe(page["contract"]))
     yield ""
     wide = screen.width >= _WIDE
