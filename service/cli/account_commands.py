@@ -13,7 +13,9 @@ from service.cli.layout import facts, table
 from service.cli.output_format import put_json, put_lines
 from service.cli.parameters import Duration, Utf8Text
 from service.cli.terminal import Cell, Display, Part, is_terminal, safe, tell
+from service.client import credentials
 from service.client.answer import CallerQuota, RawAnswer, read_quota, reading
+from service.client.caller import open_client
 from service.client.connection import ApiConnection
 from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError

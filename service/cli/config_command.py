@@ -12,11 +12,9 @@ from service.cli.main import COMPLETE
 from service.cli.output_format import put_document, put_lines
 from service.cli.parameters import Utf8Text
 from service.cli.terminal import Cell
-from service.client import config
-from service.client.caller import url_of
-from service.client.errors import DONE, RefusalError
 from service.client import config as settings
 from service.client.caller import url_of
+from service.client.errors import DONE, RefusalError
 
 _NAME: Final = click.argument("name", type=click.Choice(tuple(settings.CHOICES)), metavar="NAME", help="Which.")
 

@@ -70,7 +70,7 @@ class Usdc(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Micro-USD."""
-        from service.client.profile.config import read_usdc  # noqa: PLC0415 - this module is loaded at every start
+        from service.client.config import read_usdc  # noqa: PLC0415 - this module is loaded at every start
 
         try:
             return value if isinstance(value, int) else read_usdc(value)

@@ -14,15 +14,13 @@ from service.cli.layout import facts, flow, table
 from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import Cell, Display, Part
 from service.client import config
+from service.client.config import Config
 from service.client.errors import DONE, RefusalError
 from service.client.files import state_dir
 from service.client.paying.buyer import NO_WALLET, ceilings_of
 from service.client.paying.payment_store import PaymentStore, StoredPayment
 from service.client.paying.receipt import StoredReceipt, read_receipts
 from service.client.paying.terms import UnpaidError
-from service.client import config
-from service.client.config import Config
-from service.client.files import state_dir
 from service.client.wallet import KEY, open_wallet
 from service.clock import SystemClock, iso
 from service.ethereum.addresses import checksum_address

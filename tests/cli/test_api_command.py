@@ -169,10 +169,10 @@ def test_a_call_that_is_to_be_paid_for_is_sent_again_by_whoever_pays(
     def settle(
         refused: RefusedError,
         send: Callable[[Mapping[str, str]], RawAnswer],
-        arguments: Any,
         environment: Mapping[str, str],
+        **options: Any,
     ) -> RawAnswer:
-        assert (refused.status, arguments.yes, environment["HOME"]) == (402, True, home["HOME"])
+        assert (refused.status, options["yes"], environment["HOME"]) == (402, True, home["HOME"])
         return send({"PAYMENT-SIGNATURE": "signed"})
 
     monkeypatch.setattr(payment_prompt, "pay", settle)
@@ -186,7 +186,7 @@ def test_a_call_that_is_to_be_paid_for_is_sent_again_by_whoever_pays(
 
 
 def test_a_call_that_is_not_paid_for_ends_with_3(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle(*_: object) -> RawAnswer:
+    def settle(*_: object, **__: object) -> RawAnswer:
         raise RefusalError("nothing was paid", UNPAID)
 
     monkeypatch.setattr(payment_prompt, "pay", settle)

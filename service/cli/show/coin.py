@@ -5,11 +5,11 @@ from math import floor
 from operator import itemgetter
 from typing import Any, Final
 
+from service import formats
 from service.cli import plots
 from service.cli.formatting import (
     UNKNOWN,
     change,
-    counted,
     direction,
     elapsed_s,
     footer,
@@ -123,7 +123,7 @@ def _trend(data: Any, interval: str, meta: Any) -> list[Part]:
     if elapsed is None:
         return [trend(data[f"trend_{interval}"])]
     bars = floor(elapsed / _BARS_S[interval]) + 1  # the first of them closed at that instant
-    return [trend(data[f"trend_{interval}"]), f"for {counted(bars, _BAR_NAMES[interval])}"]
+    return [trend(data[f"trend_{interval}"]), f"for {formats.count(bars, _BAR_NAMES[interval])}"]
 
 
 def _funding(data: Any) -> list[Part]:
