@@ -75,7 +75,8 @@ def _known(place: str, kind: Any) -> str:
     """The names that a struct takes, where an unknown one is on its first level."""
     if place or not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return ""
-    return f"; known are {', '.join(field.encode_name for field in msgspec.structs.fields(kind))}"
+    names = [field.encode_name for field in msgspec.structs.fields(kind)]
+    return f"; known are {', '.join(names)}" if names else ""
 
 
 def _visible(name: str) -> str:

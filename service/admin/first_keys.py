@@ -22,19 +22,24 @@ from service.wire.access import Tier
 NAMES: Final[Mapping[Tier, str]] = {"pro": "make run", "free": "make run, free"}
 
 
+ORIGIN: Final = "make run"
+"""Where a stored credential comes from that `make run` may replace."""
+
+
 class FirstKeys(NamedTuple):
-    """The keys, and the display prefixes of all other keys that work here."""
+    """The two keys."""
 
     pro: str
     free: str
-    others: frozenset[str]
 
 
 async def renew_first_keys(folder: Folder) -> FirstKeys:
     """Create both keys, each for its own user, and revoke those of the last start."""
     keys: dict[Tier, str] = {}
     for tier, name in NAMES.items():
-        old = [key for key in await folder.admin.list_keys() if key.name == name and key.revoked_ms is None]
+        # Users with a wallet name their own keys; those of users without one are made here.
+        live = [key for key in await folder.admin.list_keys() if key.revoked_ms is None and key.wallet is None]
+        old = [key for key in live if key.name == name]
         for key in old:
             await folder.admin.revoke_key(str(key.prefix))
         holder = old[0].user_id if old else None
@@ -42,25 +47,25 @@ async def renew_first_keys(folder: Folder) -> FirstKeys:
         keys[tier] = issued.key
         if tier not in {"free", issued.tier}:
             await folder.admin.add_grant(issued.user_id, tier)
-    listed = await folder.admin.list_keys()
-    others = [str(key.prefix) for key in listed if key.revoked_ms is None and key.name not in NAMES.values()]
-    return FirstKeys(keys["pro"], keys["free"], frozenset(others))
+    return FirstKeys(keys["pro"], keys["free"])
 
 
 def store(environment: Mapping[str, str], url: str, keys: FirstKeys) -> str:
-    """Store the `pro` key for the service's address, unless a session or another key that works is stored there.
+    """Store the `pro` key for the service's address, unless what is stored there comes from elsewhere.
 
     Returns:
         A sentence that says which credential `verdict` uses. A profile that cannot be written stops nothing.
     """
     try:
         stored = credentials.find(environment, url)
-        if stored is not None and (stored.kind == "session" or any(map(stored.token.startswith, keys.others))):
+        if stored is not None and stored.origin != ORIGIN:
             what = "session" if stored.kind == "session" else "key"
             return f"`verdict` uses the {what} that was stored for {url} before; `verdict logout` ends that."
-        credentials.keep(environment, url, StoredCredential(keys.pro, "api_key", None, None), keyring=False)
+        credentials.keep(environment, url, StoredCredential(keys.pro, "api_key", None, None, ORIGIN), keyring=False)
     except RefusalError as error:
         return f"The pro key is not stored ({error}). Set VERDICT_TOKEN to it."
+    if environment.get("VERDICT_TOKEN"):
+        return f"The pro key is stored for {url}, but VERDICT_TOKEN is set and goes before it."
     return f"The pro key is stored for {url}: `verdict` uses it."
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,25 +16,25 @@ import click
 from service.cli import output_format
 from service.cli.environment import Environment, VerdictCommand, url_option
 from service.cli.error_report import code_for
+from service.cli.parameters import Utf8Text
 from service.cli.terminal import is_terminal, safe
 from service.client.caller import token_of, url_of
-from service.client.connection import TIMEOUT_S, ApiConnection
+from service.client.connection import TIMEOUT_S, ApiConnection, pieces_of
 from service.client.errors import DONE, RefusalError
 
 if TYPE_CHECKING:
     import http.client
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _PREFIX: Final = "/api/cli/"
 _SECRETS: Final = frozenset(
     {"authorization", "proxy-authorization", "payment-signature", "x-payment", "cookie", "set-cookie"}
 )
-_SHOWN_OF_KEY: Final = 19
-"""Letters of a key that may be shown: its display prefix."""
+_KEY: Final = re.compile(r"(?P<shown>Bearer [a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]+\Z", re.ASCII)
+"""A bearer that is an API key, and what is shown of it: its display prefix."""
 
 _METHODS: Final = ("GET", "HEAD", "POST", "DELETE")
 _KEPT: Final = "/?&=%:,"
-_PIECE_BYTES: Final = 65_536
 
 
 def _pair(_ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -44,12 +45,22 @@ def _pair(_ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 
 
 @click.command("api", cls=VerdictCommand, example="verdict api coin/risk/BTC -v")
-@click.argument("path", metavar="PATH", help="Path of the route: coin/risk/BTC, or from the root: /api/keys.")
-@click.option("-q", "--query", multiple=True, metavar="K=V", callback=_pair, help="A query parameter; repeatable.")
+@click.argument(
+    "path", type=Utf8Text(), metavar="PATH", help="Path of the route: coin/risk/BTC, or from the root: /api/keys."
+)
+@click.option(
+    "-q",
+    "--query",
+    multiple=True,
+    type=Utf8Text(),
+    metavar="K=V",
+    callback=_pair,
+    help="A query parameter; repeatable.",
+)
 @click.option(
     "-X", "--method", type=click.Choice(["GET", "HEAD", "POST", "DELETE"]), help="Method (GET; POST with -d)."
 )
-@click.option("-d", "--data", metavar="JSON", help="Body; @FILE reads a file, - standard input.")
+@click.option("-d", "--data", type=Utf8Text(), metavar="JSON", help="Body; @FILE reads a file, - standard input.")
 @click.option("-o", "--output", metavar="FILE", help="Write a successful answer to this file.")
 @click.option("-v", "--verbose", is_flag=True, help="Show request and response heads; secrets are left out.")
 @click.option("--timeout", type=click.FloatRange(0.1, 3600), metavar="S", help="Longest wait in seconds (60).")
@@ -86,6 +97,8 @@ def api(  # noqa: PLR0913 - one for each option
             else:
                 _print(response)
             status = response.status
+    except _LocalError as local:
+        raise local.error from None
     finally:
         client.close()
     if status < HTTPStatus.MULTIPLE_CHOICES:
@@ -131,37 +144,64 @@ def _without_secret(line: str) -> str:
     name, mark, value = line.partition(": ")
     if name.lower() not in _SECRETS:
         return line
-    kind, _, token = value.rpartition(" ")
-    shown = token[:_SHOWN_OF_KEY] if "_sk_" in token[:_SHOWN_OF_KEY] else ""
-    return f"{name}{mark}{f'{kind} ' if kind else ''}{shown}..."
+    key = _KEY.search(value)
+    return f"{name}{mark}{key['shown'] if key else ''}..."
 
 
 def _print(response: http.client.HTTPResponse) -> None:
     """Pass on the body as it arrives; on a terminal with control characters escaped."""
     ends_line = True
-    while piece := response.read1(_PIECE_BYTES):
-        if is_terminal(sys.stdout):
-            sys.stdout.write(output_format.readable(piece.decode(errors="replace")))
-            sys.stdout.flush()
-        else:
-            output_format.put_bytes(piece)
+    for piece in pieces_of(response):
+        with _local():
+            if is_terminal(sys.stdout):
+                sys.stdout.write(output_format.readable(piece.decode(errors="replace")))
+                sys.stdout.flush()
+            else:
+                output_format.put_bytes(piece)
         ends_line = piece.endswith(b"\n")
     if not ends_line and is_terminal(sys.stdout):
         sys.stdout.write("\n")
 
 
 def _save(response: http.client.HTTPResponse, path: Path) -> None:
-    """Write the body to a file, which is replaced only when all of it has arrived."""
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
-            while piece := response.read1(_PIECE_BYTES):
-                file.write(piece)
-        temporary.replace(path)
-    except OSError as error:
-        raise RefusalError(f"{path} cannot be written ({error.strerror}).") from None
-    finally:
+    """Write the body to a file, which is replaced only when all of it has arrived. A device is written to directly."""
+    path = path.resolve()
+    is_device = path.exists() and not path.is_file()
+    with ExitStack() as stack:
+        with _local(path):
+            folder = path.parent
+            file = (
+                stack.enter_context(path.open("wb"))
+                if is_device
+                else stack.enter_context(tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.", delete=False))
+            )
+        temporary = None if is_device else Path(file.name)
         if temporary is not None:
-            with suppress(FileNotFoundError):
-                temporary.unlink()
+            stack.callback(temporary.unlink, missing_ok=True)
+        for piece in pieces_of(response):
+            with _local(path):
+                file.write(piece)
+        with _local(path):
+            file.flush()
+            if temporary is not None:
+                if path.exists():
+                    temporary.chmod(path.stat().st_mode & 0o777)
+                temporary.replace(path)
+
+
+class _LocalError(Exception):
+    """An error of this machine's files and pipes, which is none of the connection's."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextmanager
+def _local(path: Path | None = None) -> Iterator[None]:
+    """Keep errors of local files and pipes apart from those of the connection."""
+    try:
+        yield
+    except OSError as error:
+        said = None if path is None else RefusalError(f"{path} cannot be written ({error.strerror}).")
+        raise _LocalError(said or error) from None

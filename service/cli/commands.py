@@ -79,7 +79,11 @@ OVERVIEW: Final = Command(
     "coin overview",
     "price, changes, trends, funding and verdict of one coin; uses up two questions",
     "service.cli.overview:run",
-    (Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits"), *OFFERED),
+    (
+        Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits"),
+        *OFFERED[:-1],
+        OFFERED[-1]._replace(summary="most that each of its two calls may cost, in USDC (0.10)"),
+    ),
     example="verdict BTC",
     default=True,
 )

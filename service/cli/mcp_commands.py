@@ -1,8 +1,8 @@
 """`verdict mcp` serves tools to agents; `verdict mcp install` sets up the programs that use them."""
 
+import json
 import shlex
 import sys
-from difflib import unified_diff
 from itertools import count
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from service.client import config, credentials
 from service.client.caller import url_of
 from service.client.errors import DONE, FAILED, RefusalError
 from service.client.files import write_whole
-from service.mcp.host_config import HOSTS, entry_of, with_entry
+from service.mcp.host_config import HOSTS, NAME, Host, entry_of, with_entry
 
 group = VerdictGroup(
     "mcp",
@@ -69,7 +69,7 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
     if changed == text:
         tell(f"{host.title} already starts Verdict; nothing to change in {path}.")
     else:
-        _show(text, changed, path)
+        _show(path, host, changed)
         if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise RefusalError(f"{path} was not changed. Run this again with --yes to write it.")
         if not yes and not _agreed(path):
@@ -81,7 +81,8 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
         variable = "" if service == config.URL else f" --env {shlex.quote(f'VERDICT_URL={service}')}"
         tell(f"Claude Code has its own command: claude mcp add verdict{variable} -- {shlex.join([*command, 'mcp'])}")
     if credentials.find(environment.variables, service) is None:
-        tell(f"No API key is stored for {service}. Run `verdict login --token` before you use the tools.")
+        at = "" if service == config.URL else f" --url {service}"
+        tell(f"No API key is stored for {service}. Run `verdict login --token{at}` before you use the tools.")
     return DONE
 
 
@@ -98,10 +99,13 @@ def command_line() -> list[str]:
     return [str(launcher)] if launcher.exists() else [sys.executable, "-m", "service"]
 
 
-def _show(before: str, after: str, path: Path) -> None:
-    """Print the changed lines. Lines around them may hold other servers' keys, and are left out."""
-    lines = unified_diff(before.splitlines(), after.splitlines(), str(path), f"{path} (new)", n=0, lineterm="")
-    sys.stdout.writelines(f"{safe(line.expandtabs(4))}\n" for line in lines)
+def _show(path: Path, host: Host, after: str) -> None:
+    """Print the entry as it will be. Values of variables may be secrets: only the service's URL is shown."""
+    entry = host.parse(after)[host.table][NAME]
+    env = {name: value if name == "VERDICT_URL" else "..." for name, value in entry.get("env", {}).items()}
+    shown = {**entry, "env": env} if env else entry
+    lines = json.dumps({host.table: {NAME: shown}}, indent=2, ensure_ascii=False).splitlines()
+    sys.stdout.writelines(f"{safe(line)}\n" for line in (f"{path}:", *lines))
     sys.stdout.flush()
 
 
@@ -114,6 +118,8 @@ def _agreed(path: Path) -> bool:
 def _write(path: Path, before: bytes, after: str) -> None:
     """Replace the file, after keeping what is there under a new name. The file keeps its mode."""
     try:
+        if (path.read_bytes() if path.exists() else b"") != before:
+            raise RefusalError(f"{path} has been changed meanwhile. Run this again; nothing was changed.")
         if path.exists():
             mode = path.stat().st_mode & 0o777
             names = (path.with_name(f"{path.name}.bak{number or ''}") for number in count())

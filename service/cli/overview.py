@@ -13,10 +13,10 @@ from service.cli.formatting import trend as trend_cell
 from service.cli.layout import facts, flow, heading
 from service.cli.show.verdicts import STYLES
 from service.cli.terminal import Cell, tell
-from service.client.answer import RawAnswer, RefusedError, reading
+from service.client.answer import RawAnswer, reading
 from service.client.caller import open_client
 from service.client.connection import fill
-from service.client.errors import DONE
+from service.client.errors import DONE, RefusalError, VerdictError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,8 +40,8 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
         The exit code.
 
     Raises:
-        RefusedError: If the coin is unknown or the service refuses the first call. If it refuses the second, the
-            verdict is missing and the reason is on stderr.
+        RefusedError: If the coin is unknown or the service refuses the first call. If the second fails, the verdict is
+            missing and the reason is on stderr.
     """
     if arguments.dry_run:
         signal_path = fill(_SIGNAL, {"symbol": arguments.symbol})[0]
@@ -63,8 +63,8 @@ def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
             row = coins.data["coins"][0]
         try:
             signal = ask_or_pay(arguments, environment, client, fill(_SIGNAL, {"symbol": row["symbol"]})[0], _BRIEF)
-        except RefusedError as refused:
-            tell(f"verdict: no verdict: {refused.message}")
+        except (VerdictError, RefusalError) as error:  # what the first call cost is not lost with the second
+            tell(f"verdict: no verdict: {error}")
             signal = None
     finally:
         client.close()

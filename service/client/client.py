@@ -176,7 +176,7 @@ class Verdict(_Client):
             UnreachableError: If it cannot be opened.
             UnreadableAnswerError: If an event is not of the stream's type.
         """
-        return _events(self._connection, stream, interval, max_events, cursor, on_reconnect, Event())
+        return _events(self._open(), stream, interval, max_events, cursor, on_reconnect, Event())
 
 
 class AsyncVerdict(_Client):
@@ -250,6 +250,8 @@ def _events(
     query: dict[str, object] = {"interval": interval, "max": max_events or None, "cursor": cursor}
     reader = StreamClient(connection, stream, query, pause, tell)
     for line in reader.lines():
+        if closed.is_set():
+            return
         event = _event_of(line)
         if event is not None:
             yield event

@@ -84,6 +84,8 @@ class ApiConnection:
         self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S, clock: Clock = _CLOCK
     ) -> None:
         self._connection: http.client.HTTPConnection | None = None
+        self._socket: socket.socket | None = None
+        """Also while a response that closes the connection is read: `http.client` drops its reference then."""
         self._proxy: Proxy | None = None
         self._clock = clock
         self._used_s = 0.0
@@ -137,7 +139,7 @@ class ApiConnection:
             UnreachableError: As `ask`; also between pieces, if the answer is truncated.
         """
         with self._asked(method, path, query, body, headers) as response:
-            yield from _pieces(response)
+            yield from pieces_of(response)
 
     @property
     def tls(self) -> Tls | None:
@@ -150,16 +152,15 @@ class ApiConnection:
 
     def interrupt(self) -> None:
         """End a read that waits on another thread, with an error there."""
-        sock = None if self._connection is None else self._connection.sock
-        if sock is not None:
+        if self._socket is not None:
             with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._socket = None
 
     @contextmanager
     def _asked(
@@ -267,7 +268,7 @@ class ApiConnection:
             )
             raise UnreachableError(why) from None
         connection.sock.settimeout(self._timeout_s)
-        self._connection = connection
+        self._connection, self._socket = connection, connection.sock
         return connection
 
 
@@ -305,7 +306,12 @@ def _is_silent(sock: socket.socket) -> bool:
         return not selector.select(0)
 
 
-def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
+def pieces_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    """The body as it arrives.
+
+    Raises:
+        http.client.HTTPException: If it ends before the announced length.
+    """
     # In Python 3.11 `read1` neither tracks the remaining length nor reports a truncated answer.
     left = response.length
     while left != 0:
@@ -321,7 +327,7 @@ def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
 
 def _whole(response: http.client.HTTPResponse, most: int) -> bytes:
     pieces: list[bytes] = []
-    for piece in _pieces(response):
+    for piece in pieces_of(response):
         pieces.append(piece)
         most -= len(piece)
         if most < 0:

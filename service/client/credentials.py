@@ -26,12 +26,14 @@ class StoredCredential(NamedTuple):
         kind: A session of a wallet, or an API key.
         wallet: The address that signed in; None for a key.
         expires_at: ISO 8601 UTC; None where it has no end, or none that is known.
+        origin: What stored it, if that may replace it: `make run`.
     """
 
     token: str
     kind: Kind
     wallet: str | None
     expires_at: str | None
+    origin: str | None = None
 
     def __repr__(self) -> str:
         """Without the token: this may end up in a log."""
@@ -57,6 +59,7 @@ def keep(environment: Mapping[str, str], url: str, credential: StoredCredential,
     in_keyring = keyring and keyrings.put(name, credential.token)
     entry = {"kind": credential.kind, "wallet": credential.wallet, "expires_at": credential.expires_at}
     entry |= {"in": "keyring"} if in_keyring else {"token": credential.token}
+    entry |= {} if credential.origin is None else {"origin": credential.origin}
     _change(environment, lambda entries: entries.__setitem__(name, entry))
     return "the keyring" if in_keyring else str(state_dir(environment) / FILE)
 
@@ -74,7 +77,7 @@ def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
     token = keyrings.get(name) if entry.get("in") == "keyring" else entry["token"]
     if token is None:
         return None
-    return StoredCredential(token, entry["kind"], entry["wallet"], entry["expires_at"])
+    return StoredCredential(token, entry["kind"], entry["wallet"], entry["expires_at"], entry.get("origin"))
 
 
 def forget(environment: Mapping[str, str], url: str) -> None:

@@ -54,10 +54,14 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
     old = servers.get(NAME)
     wanted = {**host.fixed, **entry}
     if isinstance(old, dict) and "command" in old:
-        others = {name: value for name, value in (old.get("env") or {}).items() if name != "VERDICT_URL"}
-        env = {**others, **entry.get("env", {})}
+        variables, arguments = old.get("env") or {}, old.get("args")
+        if not isinstance(variables, dict):
+            raise RefusalError(f"{path}: env of {NAME} is not a table of variables. Correct it; nothing was changed.")
+        env = {**{name: value for name, value in variables.items() if name != "VERDICT_URL"}, **entry.get("env", {})}
         kept = {name: value for name, value in old.items() if name != "env"}
         wanted = {**kept, **wanted, **({"env": env} if env else {})}
+        if isinstance(arguments, list) and arguments[: len(entry["args"])] == entry["args"]:
+            wanted["args"] = arguments  # with options that were added by hand
     if old == wanted:
         return text
     try:

@@ -62,6 +62,8 @@ def replay(saved: Mapping[str, object]) -> VerdictReplay:
             f"this verdict was given by {ruleset.name} version {ruleset.version}; this program has {versions()}: use a "
             "release that has the other"
         )
+    if "raw" not in saved and "omitted" in saved:
+        raise ReplayError("this is the brief form of a verdict, without its inputs: save the answer with detail=full")
     try:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
         verdict = decide(inputs, rules)

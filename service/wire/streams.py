@@ -120,7 +120,7 @@ class PriceTick(Struct, frozen=True):
     """A coin's price in USD and when the venue showed it (ISO 8601 UTC).
 
     `change_24h` is percent, null where it is not known, and `changes_from` says by span (`24h`) when the price that it
-    is measured from was accepted; both as in `coins`.
+    is measured from was accepted; both as in `coins`, when the price was sent: a diff leaves out a price that rests.
     """
 
     price: float

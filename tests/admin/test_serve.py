@@ -130,18 +130,17 @@ def test_the_first_keys_of_an_earlier_start_are_revoked_and_their_users_kept(fir
     assert {user for _, user in live} == {key.user_id for key in listed} == {1, 2}
     assert new.pro.startswith(str(live["make run", 1]))
     assert new.free.startswith(str(live["make run, free", 2]))
-    assert not new.others
     assert {str(key.prefix) for key in listed if key.revoked_ms is not None} == {key[:19] for key in old[:2]}
     grants = run_in_folder(first, lambda folder: folder.admin.list_grants())
     assert [(grant.user_id, grant.tier) for grant in grants] == [(1, "pro")]
 
 
-def test_the_pro_key_replaces_a_stored_key_that_does_not_work_here_and_no_other(first: dict[str, str]) -> None:
-    keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset({"verdict_sk_AAAAAAAA"}))
-    of_another_folder = StoredCredential("verdict_sk_ZZZZZZZZrest", "api_key", None, None)
-    credentials.keep(first, URL, of_another_folder, keyring=False)
+def test_the_pro_key_replaces_only_what_an_earlier_start_has_stored(first: dict[str, str]) -> None:
+    assert "is stored" in store(first, URL, FirstKeys("verdict_sk_AAAAAAAArest", "verdict_sk_XXXXXXXXrest"))
+    keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest")
     assert "is stored" in store(first, URL, keys)
-    assert credentials.find(first, URL) == StoredCredential(keys.pro, "api_key", None, None)
+    assert credentials.find(first, URL) == StoredCredential(keys.pro, "api_key", None, None, "make run")
+    assert "VERDICT_TOKEN is set" in store({**first, "VERDICT_TOKEN": "x"}, URL, keys)
     for kept in (
         StoredCredential("verdict_sk_AAAAAAAArest", "api_key", None, None),
         StoredCredential("eyJ.eyJ.sig", "session", "0x00", None),
@@ -151,16 +150,27 @@ def test_the_pro_key_replaces_a_stored_key_that_does_not_work_here_and_no_other(
         assert credentials.find(first, URL) == kept
 
 
+def test_a_key_that_a_wallets_owner_named_like_the_first_keys_gets_nothing(first: dict[str, str]) -> None:
+    theirs = run_in_folder(first, lambda folder: folder.admin.create_key("make run", wallet=f"0x{7:040x}"), make=True)
+    keys = run_in_folder(first, renew_first_keys)
+    listed = {str(key.prefix): key for key in run_in_folder(first, lambda folder: folder.admin.list_keys())}
+    assert listed[theirs.prefix].revoked_ms is None
+    assert theirs.user_id not in {key.user_id for prefix, key in listed.items() if prefix != theirs.prefix}
+    grants = run_in_folder(first, lambda folder: folder.admin.list_grants())
+    assert theirs.user_id not in {grant.user_id for grant in grants}
+    assert keys.pro != theirs.key
+
+
 def test_a_profile_that_cannot_be_written_does_not_stop_the_service(first: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where a folder belongs")
     environment = {**first, "XDG_STATE_HOME": str(tmp_path / "state")}
-    said = store(environment, URL, FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset()))
+    said = store(environment, URL, FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest"))
     assert "Set VERDICT_TOKEN" in said
     assert "BBBB" not in said
 
 
 def test_the_first_lines_name_both_keys_and_a_command_that_works(first: dict[str, str]) -> None:
-    keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest", frozenset())
+    keys = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest")
     said = welcome(first, "http://127.0.0.1:9000", keys, data="recorded", page=False)
     assert "Pro key   verdict_sk_BBBBBBBBrest" in said
     assert "Free key  verdict_sk_CCCCCCCCrest   10 questions, then 1 a day" in said

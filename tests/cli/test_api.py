@@ -1,13 +1,15 @@
 """`verdict api`: any request, and the answer as it is."""
 
 import json
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.cli.commanding import Told, typed
-from tests.client.sdk.peer import Peer, answers, peer, says
+from tests.client.sdk.peer import Peer, Reply, answers, peer, says
 
 KEY = "verdict_sk_AbCd1234secretsecret"
 ANSWER = b'{"data": [1,  2]}'
@@ -106,3 +108,32 @@ def test_a_mistake_is_said_before_anything_is_sent(home: dict[str, str], words: 
     assert (told.code, told.out) == (1, "")
     assert said in told.err
     assert told.err.count("\n") == 1
+
+
+def test_a_truncated_answer_is_an_error_and_leaves_the_file_alone(home: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    path.write_bytes(b"before")
+    cut = Reply(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf", hang_up=True)
+    with peer(cut, cut) as there:
+        told = told_by(there, home, "coins", "-o", str(path))
+        assert (told.code, told.out) == (6, "")
+        assert told_by(there, home, "coins").code == 6
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("answer.json", b"before")]
+
+
+def test_a_file_keeps_its_mode_and_a_device_stays_one(home: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    path.touch(mode=0o640)
+    path.chmod(0o640)
+    with peer(answers(ANSWER), answers(ANSWER)) as there:
+        assert told_by(there, home, "coins", "-o", str(path)).code == 0
+        assert told_by(there, home, "coins", "-o", os.devnull).code == 0
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (ANSWER, 0o640)
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_words_that_are_no_text_are_refused(home: dict[str, str]) -> None:
+    for words in (["coins", "-q", "k=\udcff"], ["\udcff"], ["coins", "-d", "\udcff"]):
+        told = typed("api", *words, environment=home)
+        assert (told.code, told.out) == (1, "")
+        assert "not valid UTF-8" in told.err

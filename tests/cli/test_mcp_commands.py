@@ -50,7 +50,7 @@ def test_a_missing_file_is_created_with_the_entry(
     monkeypatch.chdir(tmp_path)
     told = install(tmp_path, client, "--yes")
     assert told.code == 0
-    assert '+    "verdict": {\n' in told.out
+    assert '    "verdict": {\n' in told.out
     assert json.loads((tmp_path / name).read_text()) == {table: {"verdict": entry}}
 
 
@@ -90,10 +90,27 @@ def test_an_entry_that_starts_a_command_keeps_its_other_fields_and_variables(tmp
     env = {"VERDICT_TOKEN": "t", "VERDICT_URL": "http://old"}
     old = {"command": "old", "args": ["mcp", "--pay"], "env": env, "disabled": True}
     path = cursor(tmp_path, json.dumps({"mcpServers": {"verdict": old}}))
-    install(tmp_path, "cursor", "--yes")
-    entry = {**ENTRY, "env": {"VERDICT_TOKEN": "t"}, "disabled": True}
+    told = install(tmp_path, "cursor", "--yes")
+    entry = {**ENTRY, "args": ["mcp", "--pay"], "env": {"VERDICT_TOKEN": "t"}, "disabled": True}
     assert json.loads(path.read_text()) == {"mcpServers": {"verdict": entry}}
     assert path.with_name("mcp.json.bak").exists()
+    assert '"VERDICT_TOKEN": "..."' in told.out
+
+
+def test_no_other_servers_secret_is_shown(tmp_path: Path) -> None:
+    other = {"mcpServers": {"other": {"command": "o", "env": {"TOKEN": "a-secret"}}}}
+    path = cursor(tmp_path, json.dumps(other))
+    told = install(tmp_path, "cursor", "--yes")
+    assert "a-secret" not in told.out + told.err
+    assert json.loads(path.read_text())["mcpServers"]["other"] == other["mcpServers"]["other"]
+
+
+def test_an_entry_of_a_form_that_is_not_known_is_left_alone(tmp_path: Path) -> None:
+    text = json.dumps({"mcpServers": {"verdict": {"command": "a", "env": ["x"]}}})
+    path = cursor(tmp_path, text)
+    told = install(tmp_path, "cursor", "--yes")
+    assert (told.code, "Correct it; nothing was changed." in told.err) == (1, True)
+    assert path.read_text() == text
 
 
 def test_a_second_change_keeps_the_first_backup_and_names_another_service(tmp_path: Path) -> None:

@@ -88,3 +88,12 @@ def test_where_no_verdict_can_be_given_the_rest_is_shown(home: dict[str, str]) -
 def test_what_it_would_send_is_shown_for_both_calls(home: dict[str, str]) -> None:
     told = typed("BTC", "--dry-run", environment=home, terminal=True)
     assert told.out.count("Would cost one question or, once they are spent, 0.005 USDC.") == 2
+
+
+def test_a_second_call_that_is_not_paid_for_does_not_lose_the_first(home: dict[str, str]) -> None:
+    unpaid = json.loads((ANSWERS / "refused.402.json").read_text())
+    with peer(row(price=187.27), says(unpaid, 402)) as there:
+        told = told_by(there, home, "BTC")
+    assert told.code == 0
+    assert "verdict: no verdict: " in told.err
+    assert "$187.27" in told.out

@@ -185,7 +185,7 @@ async def prices_around(
         start_ms = instant_before(end_ms, span_ms) if end_ms == reading.now_ms else end_ms - span_ms
     else:
         start_ms, end_ms, hourly = interval_of(span, end_ms)
-        is_distant = not hourly or end_ms - start_ms >= WEEK_MS
+        is_distant = not hourly or end_ms - start_ms >= WEEK_MS or start_ms < reading.now_ms - KEPT_MS
     after = await prices_at(reading, ids, end_ms, is_distant=is_distant)
     if start_ms:
         return await prices_at(reading, ids, start_ms, is_distant=is_distant), after

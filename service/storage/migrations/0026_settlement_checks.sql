@@ -8,7 +8,7 @@ CREATE TABLE unchecked_settlements (
 CREATE INDEX unchecked_settlements_by_time ON unchecked_settlements (look_ms);
 
 -- Facilitators (host and port) that reported a settlement which is not on the chain. No payment goes through one until the
--- operator removes its row (`verdict admin payments resume`). `receipt_id` and `tx` are of the false report.
+-- operator removes its row (`verdict payments resume`). `receipt_id` and `tx` are of the false report.
 CREATE TABLE payment_stops (
     facilitator TEXT PRIMARY KEY,
     stopped_ms INTEGER NOT NULL,

@@ -357,3 +357,12 @@ def _until_closed(client: ApiConnection) -> None:
     assert client._connection is not None
     client._connection.sock.settimeout(20)
     assert client._connection.sock.recv(1, socket.MSG_PEEK) == b""
+
+
+def test_a_read_can_be_ended_also_where_the_response_closes_the_connection() -> None:
+    with peer(Reply(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nfirst")) as there:
+        connection = ApiConnection(there.url)
+        pieces = connection.pieces("GET", "/")
+        assert next(pieces) == b"first"
+        connection.interrupt()
+        assert list(pieces) == []

@@ -297,7 +297,7 @@ def test_a_key_is_kept_once_the_service_has_said_whose_it_is(
     gate.tokens["verdict_sk_x"] = {"kind": "api_key", "userId": 1, "walletAddress": None}
     monkeypatch.setattr("service.client.wallet.getpass", lambda *_: "verdict_sk_x")
     assert person.login("--token") == 0
-    assert person.credential == ("verdict_sk_x", "api_key", None, None)
+    assert person.credential == ("verdict_sk_x", "api_key", None, None, None)
     out = capsys.readouterr().out
     assert out.startswith(f"The key works at {gate.url}. It is kept in ")
     assert "verdict_sk_x" not in out
@@ -307,7 +307,7 @@ def test_a_session_from_elsewhere_is_kept_as_one(gate: Gate, person: Person, mon
     token, _ = gate.open_session(ADDRESS)
     pipe(monkeypatch, f"{token}\n")
     assert person.login("--token") == 0
-    assert person.credential == (token, "session", ADDRESS, None)
+    assert person.credential == (token, "session", ADDRESS, None, None)
 
 
 def test_a_key_that_is_nobodys_is_not_kept(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
