@@ -112,9 +112,17 @@ def _output_schema(offer: Offer) -> JsonSchema:
     if len(results) > _MOST_KINDS:
         return {"type": "object", "properties": {"data": {"type": "object"}}}
     _, named = components(results)
-    kinds = [_fields(named[result.__name__], named) for result in results]
-    data = kinds[0] if all(kind == kinds[0] for kind in kinds) else {"anyOf": kinds}
+    first, *others = (_fields(named[result.__name__], named) for result in results)
+    kinds = [first, *(kind for kind in others if not _is_form_of(kind, first))]
+    data = first if len(kinds) == 1 else {"anyOf": kinds}
     return {"type": "object", "properties": {"data": data}} if offer.envelope else data
+
+
+def _is_form_of(kind: JsonSchema, first: JsonSchema) -> bool:
+    """Whether an answer of one kind meets the schema of the first, and most of its fields are described there."""
+    fields, described = kind["properties"].items(), first["properties"]
+    same = sum(described.get(name) == field for name, field in fields)
+    return 2 * same > len(fields) and all(described.get(name, field) == field for name, field in fields)
 
 
 def _fields(schema: JsonSchema, named: dict[str, JsonSchema]) -> JsonSchema:
