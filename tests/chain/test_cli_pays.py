@@ -69,11 +69,11 @@ class Person:
         return self.verdict("coin", "risk", symbol, "--yes")
 
     def receipts(self) -> list[Any]:
-        rows: list[Any] = json.loads(self.verdict("wallet", "receipts")[1])["receipts"]
+        rows: list[Any] = json.loads(self.verdict("spending", "receipts")[1])["receipts"]
         return rows
 
     def wallet(self) -> Any:
-        return json.loads(self.verdict("wallet")[1])
+        return json.loads(self.verdict("spending")[1])
 
 
 def moved(shop: Shop) -> int:

@@ -22,7 +22,7 @@ CALLS = (
     *(BTC, (*BTC, "--dry-run"), (*BTC, "--yes"), ("ask", "price of BTC?"), ("ask", "price of BTC?", "--yes")),
     *(("manifest",), ("whoami",), ("billing", "tier"), ("billing", "receipts"), ("signal", "BTC")),
     *(("watch", "prices"), ("keys", "list"), ("keys", "revoke", "verdict_sk_01234567")),
-    *(("doctor",), ("wallet",), ("wallet", "receipts"), ("config", "list"), ("logout",)),
+    *(("doctor",), ("spending",), ("spending", "receipts"), ("config", "list"), ("logout",)),
 )
 
 Verdict = Callable[..., tuple[str, str]]

@@ -122,7 +122,7 @@ def pay(verdict: Verdict, key: Mapping[str, str], keystore: str) -> Any:
     assert (unasked.code, "--yes" in unasked.error["message"]) == (3, True)
     dear = verdict(*BTC, "--yes", "--max-price", "0.004", VERDICT_KEYSTORE_PASSWORD=PASSWORD, **key)
     assert (dear.code, "--max-price" in dear.error["message"]) == (3, True)
-    wallet = verdict("wallet", **key).document
+    wallet = verdict("spending", **key).document
     assert (wallet["address"], wallet["signedTodayUsdc"]) == (WALLET.address, "0.00")
     paid = verdict(*BTC, "--yes", VERDICT_KEYSTORE_PASSWORD=PASSWORD, **key)
     assert paid.document["data"]["symbol"] == "BTC"
@@ -130,9 +130,9 @@ def pay(verdict: Verdict, key: Mapping[str, str], keystore: str) -> Any:
     asked = verdict("ask", "What is the price of BTC?", "--json", "--yes", VERDICT_KEYSTORE_PASSWORD=PASSWORD, **key)
     assert "BTC" in asked.document["text"]
     assert "paid 0.05 USDC" in asked.err
-    wallet = verdict("wallet", **key).document
+    wallet = verdict("spending", **key).document
     assert (wallet["signedTodayUsdc"], wallet["open"]) == ("0.055", [])
-    question, data = verdict("wallet", "receipts", **key).document["receipts"]
+    question, data = verdict("spending", "receipts", **key).document["receipts"]
     assert (question["receipt"]["route"], question["faults"], data["faults"]) == ("question", [], [])
     return data
 
@@ -141,7 +141,7 @@ def prove(verdict: Verdict, key: Mapping[str, str], receipt: Any) -> None:
     """Show that what is kept here is what the service says and has signed."""
     listed = verdict("billing", "receipts", **key).document
     assert receipt["receipt"] in listed["receipts"]
-    assert verdict("billing", "receipt", receipt["id"], **key).document["receipt"] == receipt["receipt"]
+    assert verdict("billing", "show", receipt["id"], **key).document["receipt"] == receipt["receipt"]
     assert receipt["receipt"]["payer"] == WALLET.address
     signer = verdict("manifest").document["data"]["receiptSigner"]
     assert verdict("admin", "receipts", "verify", receipt["file"], "--signer", signer).code == 0
@@ -166,7 +166,7 @@ def let_an_agent_pay(verdict: Verdict, key: Mapping[str, str], tmp_path: Path) -
     assert (refused.is_error, block.text.partition(":")[0]) == (True, "PAYMENT_REQUIRED")
     assert "0.06 USDC for today are signed" in block.text
     assert block.text.endswith("raise the ceilings, or wait for a free question.")
-    wallet = verdict("wallet", **key).document
+    wallet = verdict("spending", **key).document
     assert (wallet["signedTodayUsdc"], wallet["open"]) == ("0.06", [])
 
 
