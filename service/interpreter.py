@@ -46,3 +46,11 @@ def watch_parent(end: Callable[[], object]) -> None:
 def _await_end(end: Callable[[], object]) -> None:
     os.read(_STDIN, 1)  # not through `sys.stdin`: a thread that waits in it at the interpreter's end brings it down
     end()
+
+
+def command_line() -> list[str]:
+    """The program that was started, by absolute path, so that a host finds it without `PATH`."""
+    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
+    if started.name != "__main__.py":
+        return [str(started)]
+    return [str(launcher)] if launcher.exists() else [sys.executable, "-m", "service"]

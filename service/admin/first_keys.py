@@ -17,10 +17,10 @@ from service.client import credentials
 from service.client.caller import url_of
 from service.client.credentials import StoredCredential
 from service.client.errors import RefusalError
+from service.interpreter import command_line
 from service.wire.access import Tier
 
 NAMES: Final[Mapping[Tier, str]] = {"pro": "make run", "free": "make run, free"}
-
 
 ORIGIN: Final = "make run"
 """Where a stored credential comes from that `make run` may replace."""
@@ -103,12 +103,8 @@ def welcome(environment: Mapping[str, str], url: str, keys: FirstKeys, *, data: 
 
 
 def command() -> str:
-    """What to type for `verdict`: the file that was started, or what stands for the package."""
-    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
-    if started.name != "__main__.py":
-        return shlex.quote(str(started))
-    if not launcher.exists():
-        return f"{sys.executable} -m service"
+    """What to type for `verdict`, relative to the current folder where it is below that."""
+    program, *rest = command_line()
     with suppress(ValueError):
-        return shlex.quote(str(launcher.relative_to(Path.cwd())))
-    return shlex.quote(str(launcher))
+        program = str(Path(program).relative_to(Path.cwd()))
+    return shlex.join([program, *rest])

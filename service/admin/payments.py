@@ -200,7 +200,7 @@ async def _ask(folder: Folder, receipt_id: str | None) -> Sequence[PaymentRecord
     settings, database, clock = folder.settings, folder.database, folder.clock
     async with (
         open_meter(database, clock) as meter,
-        # Who leads goes round by itself; this is one who asks once.
+        # Not the leader, whose job asks from time to time: this command asks once.
         open_payments(
             settings, database, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
         ) as payments,

@@ -324,7 +324,7 @@ _OF_STAGE: Final = {
 
 
 def remedy_for(error: UpstreamError, probe: Probe) -> str:
-    """Say what to do about a failure of what was asked."""
+    """What to do when a probe fails."""
     status, setting = error.upstream_status, probe.setting
     if status == HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS or (
         status == HTTPStatus.FORBIDDEN and _GEOBLOCK.search(error.body) is not None

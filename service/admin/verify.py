@@ -83,7 +83,7 @@ def _counted(fields: int) -> str:
 
 
 def _apart(difference: Difference) -> tuple[str, str]:
-    """Both values, without most of what they begin with alike: a column is narrower than a sentence."""
+    """Both values, their common beginning shortened, so that the difference fits a column."""
     saved, recomputed = difference.saved, difference.recomputed
     alike = takewhile(lambda pair: pair[0] == pair[1], zip(saved, recomputed, strict=False))
     cut = sum(1 for _ in alike) - _LEAD

@@ -57,9 +57,7 @@ def _pair(_ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
     callback=_pair,
     help="A query parameter; repeatable.",
 )
-@click.option(
-    "-X", "--method", type=click.Choice(["GET", "HEAD", "POST", "DELETE"]), help="Method (GET; POST with -d)."
-)
+@click.option("-X", "--method", type=click.Choice(_METHODS), help="Method (GET; POST with -d).")
 @click.option("-d", "--data", type=Utf8Text(), metavar="JSON", help="Body; @FILE reads a file, - standard input.")
 @click.option("-o", "--output", metavar="FILE", help="Write a successful answer to this file.")
 @click.option("-v", "--verbose", is_flag=True, help="Show request and response heads; secrets are left out.")

@@ -61,7 +61,7 @@ _ACCOUNT_COMMANDS = (
         "alerts", "add, list, test and remove alerts, list their deliveries", "service.cli.alert_commands:alerts"
     ),
     LazyCommand(
-        "spending", "show the wallet that pays, its ceilings and receipts", "service.cli.wallet_command:spending"
+        "spending", "show the wallet that pays, its ceilings and receipts", "service.cli.spending_commands:spending"
     ),
 )
 

@@ -14,6 +14,7 @@ from service.client import config, credentials
 from service.client.caller import url_of
 from service.client.errors import DONE, FAILED, RefusalError
 from service.client.files import write_whole
+from service.interpreter import command_line
 from service.mcp.host_config import HOSTS, NAME, Host, entry_of, with_entry
 
 group = VerdictGroup(
@@ -89,14 +90,6 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
 def service_of(environment: Environment, url: str | None) -> str:
     """The service's URL by `--url`, `VERDICT_URL` or the configuration."""
     return url_of(url, environment.variables)
-
-
-def command_line() -> list[str]:
-    """The program that was started, by absolute path, so that a host finds it without `PATH`."""
-    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
-    if started.name != "__main__.py":
-        return [str(started)]
-    return [str(launcher)] if launcher.exists() else [sys.executable, "-m", "service"]
 
 
 def _show(path: Path, host: Host, after: str) -> None:

@@ -79,7 +79,7 @@ class Usdc(click.ParamType[int]):
 
 
 class RowId(click.ParamType[int]):
-    """The number of a user or another row: 1 or more, and no more than a database holds."""
+    """The id of a user, grant or other row: an integer from 1 to 2^63 - 1."""
 
     name = "id"
 

@@ -127,7 +127,7 @@ class HistoricalService:
         apr: float | None,
         past: PastPrice | None,
     ) -> FactsThen:
-        """A past price, and what was known of the hour before by then, else of the close of the bar.
+        """The price at an instant, and the other figures of the last sample known by then, else of the bar before it.
 
         A sample holds what was seen until `LATE_MS` after its hour, so it is not known sooner.
         """

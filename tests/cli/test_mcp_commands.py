@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from service.cli import mcp_commands
 from service.client import credentials
 from service.client.credentials import StoredCredential
+from service.interpreter import command_line
 from service.mcp import serving
 from tests.cli.commanding import Terminal, Told, typed
 
@@ -205,7 +205,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_the_host_starts_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setattr(sys, "argv", [script])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    program, *rest = mcp_commands.command_line()
+    program, *rest = command_line()
     assert Path(program).is_absolute()
     assert rest == ([] if script == "/opt/bin/verdict" else ["-m", "service"])
 

@@ -1,4 +1,4 @@
-"""`verdict spending`: who pays, how much, and for what, without asking anybody."""
+"""`verdict spending`: the wallet that pays, its ceilings and its receipts, without a service."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from eth_account import Account
 
-from service.cli import wallet_command
+from service.cli import spending_commands
 from service.cli.terminal import Display
 from service.client.paying.receipt import read_receipts
 from service.client.paying.terms import OpenPaymentError
@@ -147,10 +147,10 @@ FOUND = {
 
 
 def test_a_wallet_looks_like_this() -> None:
-    check("wallet", lambda on: wallet_command._lines(FOUND, on))
+    check("wallet", lambda on: spending_commands._lines(FOUND, on))
     closed = {**FOUND, "address": None, "open": []}
-    check("wallet.closed", lambda on: wallet_command._lines(closed, on))
-    check("wallet.none", lambda on: wallet_command._lines({**closed, "from": None}, on))
+    check("wallet.closed", lambda on: spending_commands._lines(closed, on))
+    check("wallet.none", lambda on: spending_commands._lines({**closed, "from": None}, on))
 
 
 def test_receipts_look_like_this(stand: Stand) -> None:
@@ -161,6 +161,6 @@ def test_receipts_look_like_this(stand: Stand) -> None:
     found = read_receipts(stand.store)
 
     def lines(on: Display) -> Any:
-        return wallet_command._receipt_lines(found, on)
+        return spending_commands._receipt_lines(found, on)
 
     check("wallet.receipts", lines)
