@@ -7,7 +7,6 @@ import sys
 
 try:
     from service.cli import main as cli
-    from service.cli.commands import SECTIONS
     from service.client.errors import INTERRUPTED
 except KeyboardInterrupt:  # Ctrl-C during start-up prints no traceback
     raise SystemExit(130) from None
@@ -42,7 +41,7 @@ def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
     Returns:
         Its exit code, as `service.cli` lists them.
     """
-    return cli.run(typed, environment, SECTIONS)
+    return cli.run(typed, environment)
 
 
 def _show_what_can_be_shown(stream: TextIOWrapper) -> None:

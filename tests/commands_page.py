@@ -10,8 +10,7 @@ from unittest import mock
 import click
 
 from service.__main__ import run
-from service.cli.commands import SECTIONS
-from service.cli.parser import RootGroup
+from service.cli.root import RootGroup
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "commands.md"
 _INTRODUCTION: Final = """\
@@ -33,7 +32,7 @@ def walk(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tupl
             yield (*words, name), command
 
 
-EVERY: Final = {" ".join(words): command for words, command in walk(RootGroup(SECTIONS))}
+EVERY: Final = {" ".join(words): command for words, command in walk(RootGroup())}
 """Every command by its words: `coin risk`."""
 
 

@@ -25,7 +25,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from service.__main__ import run
 from service.access.quota import STARTER
 from service.admin.settings_help import describe
-from service.cli.parser import RowCommand
+from service.cli.commands import read_catalogue
+from service.cli.route_command import RouteCommand
 from service.client import errors
 from service.client.answer import RefusedError
 from service.client.errors import UsageError
@@ -34,7 +35,7 @@ from service.mcp import serving as tool_serving
 from service.mcp import tool_results
 from service.mcp.tools import TOOLS
 from service.settings import Settings, SettingsError
-from tests.cli.commanding import check, described_commands, parsed
+from tests.cli.commanding import options
 from tests.cli.commanding import typed as run_line
 from tests.commands_page import EVERY
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, environment, serving, wait_until
@@ -45,9 +46,7 @@ ROUTES = ROOT / "docs" / "routes.md"  # generated, with a test of its own
 PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if not path.is_symlink() and path != ROUTES]
 README = (ROOT / "README.md").read_text()
 DOCS = "\n".join(path.read_text() for path in PAGES)
-COMMANDS = described_commands()
-ROWS = [command.command.row for command in COMMANDS if isinstance(command.command, RowCommand)]
-PRICED = [row for row in ROWS if row.route and row.route.price]
+PRICED = [row for row in read_catalogue() if row.price]
 FREE = {
     "ask",
     "manifest",
@@ -361,10 +360,12 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
 
 @pytest.mark.gate
 @pytest.mark.process
-@pytest.mark.parametrize("row", [row for row in ROWS if row in PRICED or row.words in FREE])
-def test_the_example_of_each_command_that_asks_is_answered(person: Person, row: Any) -> None:
+@pytest.mark.parametrize("words", sorted({"coin overview", *FREE, *(row.words for row in PRICED)}))
+def test_the_example_of_each_command_that_asks_is_answered(person: Person, words: str) -> None:
+    example = getattr(EVERY[words], "example")  # noqa: B009 - each is a VerdictCommand
+
     def is_answered() -> bool:
-        said = person.types(row.example)
+        said = person.types(example)
         assert said.code in {errors.DONE, errors.UNAVAILABLE}, said
         assert "shown plainly" not in said.err
         return said.code == errors.DONE
@@ -378,14 +379,15 @@ def test_each_route_it_says_can_be_asked_is_what_the_command_beside_it_asks(pers
     asked = set()
     for path, command, _ in rows(section("What you can ask")):
         line = command.strip("`")
-        command_row = parsed(*shlex.split(line)[1:]).command
-        asked.add(command_row.words)
+        meant, _ = options(*shlex.split(line)[1:])
+        assert isinstance(meant, RouteCommand)
+        asked.add(meant.row.words)
         sent = person.types(f"{line} --dry-run").out.splitlines()[0].removeprefix("GET http://127.0.0.1:8402")
-        if command_row.default:  # what it does alone is what the route does without `action`
+        if meant.row.default:  # what it does alone is what the route does without `action`
             sent = re.sub(r"[?&]action=\w+&?", "?", sent).rstrip("?")
         sent = sent.removesuffix("?detail=brief")  # as on every terminal
         assert unquote(sent.replace("+", "%20")) == unquote(path.strip("`"))
-    assert asked == {command.words for command in PRICED}
+    assert asked == {row.words for row in PRICED}
 
 
 def mentioned() -> list[str]:
@@ -417,7 +419,7 @@ def test_every_command_it_names_is_one_and_has_help(line: str) -> None:
     if words[-1:] == ["--help"]:
         return
     with suppress(UsageError) if named == words or is_group else nullcontext():  # only named: may lack arguments
-        check(*words)
+        options(*words)
 
 
 @pytest.mark.gate

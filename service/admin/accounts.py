@@ -12,9 +12,8 @@ from service.access.audit import DayUsage, usage_by_day
 from service.access.grants import GrantedTier, GrantRow
 from service.access.quota import NO_USER
 from service.admin.folder import Folder, NoServiceError, json_option, run_in_folder, say, show
-from service.cli.environment import Environment, VerdictCommand, VerdictGroup, exclude
+from service.cli.environment import Duration, Environment, RowId, Utf8Text, VerdictCommand, VerdictGroup, exclude
 from service.cli.output_format import put_document
-from service.cli.parameters import Duration, RowId, Utf8Text
 from service.cli.terminal import tell
 from service.client.errors import DONE, MISUSED, RefusalError
 from service.clock import DAY_MS, LATEST_MS, day_of, iso

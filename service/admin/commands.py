@@ -1,10 +1,6 @@
 """The group `verdict admin`: commands on a data folder. Each is imported when it is used."""
 
-from collections.abc import Sequence
-
-import click
-
-from service.cli.command import LazyCommand, load
+from service.cli.commands import LazyCommand
 from service.cli.environment import VerdictGroup
 
 COMMANDS = (
@@ -30,38 +26,4 @@ _HELP = (
 )
 
 
-class AdminGroup(VerdictGroup):
-    """A group whose commands are loaded one by one.
-
-    Args:
-        rows: Its commands.
-    """
-
-    def __init__(self, rows: Sequence[LazyCommand]) -> None:
-        super().__init__("admin", help=_HELP)
-        self._rows = {row.words: row for row in rows}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - Click's signature
-        """In the order of the table."""
-        return list(self._rows)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - Click's signature
-        """The command of a word."""
-        row = self._rows.get(cmd_name)
-        return None if row is None else load(row.where)  # type: ignore[return-value]  # a command, not a function
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of a word. A mistyped one is answered with the nearest."""
-        if args[0] not in self._rows and not ctx.resilient_parsing and not args[0].startswith("-"):
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=self._rows, ctx=ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The summaries of the table: no command is loaded."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(row.words, row.summary) for row in self._rows.values()])
-
-
-admin = AdminGroup(COMMANDS)
+admin = VerdictGroup("admin", rows=COMMANDS, help=_HELP)

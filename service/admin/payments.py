@@ -13,9 +13,8 @@ from service.access.meter import open_meter
 from service.access.usage_ledger import void_paid
 from service.admin.folder import Folder, json_option, run_in_folder, show
 from service.admin.receipts import print_field, print_receipt
-from service.cli.environment import Environment, VerdictGroup, exclude
+from service.cli.environment import Environment, RowId, Utf8Text, VerdictGroup, exclude
 from service.cli.output_format import put_document
-from service.cli.parameters import RowId, Utf8Text
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, RefusalError
 from service.clock import iso

@@ -21,7 +21,7 @@ from service.admin.folder import refusing, run_in_folder
 from service.admin.listener import check_tls, listen, url_of
 from service.admin.settings_help import settings_text
 from service.admin.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
-from service.cli.command import load
+from service.cli.commands import load
 from service.cli.environment import Environment, VerdictCommand
 from service.cli.terminal import screen_of
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError

@@ -12,8 +12,7 @@ import click
 from msgspec.structs import replace
 
 from service.admin.folder import database_of, print_table, refusing, say
-from service.cli.environment import Environment, VerdictCommand
-from service.cli.parameters import Utf8Text
+from service.cli.environment import Environment, Utf8Text, VerdictCommand
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, SystemClock, iso

@@ -1,9 +1,8 @@
 """The command line: every command is a row of a table, from which Click builds parser, help and completions.
 
-- `command` holds the classes of the table, `commands` its rows: those of API routes are read from `catalogue.json`
-  (written by `make commands` from the offers), the others stand there; `service.admin.commands` those of operators.
-  `parser` turns a row into a Click command when it is used; `main` runs it. The module with the command's function is
-  loaded last.
+- `commands` is the table: the commands of API routes are read from `catalogue.json` (written by `make commands` from
+  the offers), the others stand there; `service.admin.commands` has those of operators. `root` makes a Click command of
+  a row when it is used; `main` runs it. The module with the command's function is loaded last.
 - A command of a route is named by the offer's id with spaces for dots. An `action` parameter becomes a further word
   (`verdict regime history BTC`).
 - Output is text on a terminal and JSON elsewhere. Commands that produce one value (`config get`, a new key) print only

@@ -2,20 +2,26 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import click
 
-from service.cli.environment import Environment, VerdictCommand, VerdictGroup, json_option, url_option
+from service.cli.environment import (
+    Duration,
+    Environment,
+    Utf8Text,
+    VerdictCommand,
+    VerdictGroup,
+    json_option,
+    url_option,
+)
 from service.cli.formatting import day, elapsed_s, moment, span
 from service.cli.layout import facts, table
 from service.cli.output_format import put_json, put_lines
-from service.cli.parameters import Duration, Utf8Text
 from service.cli.terminal import Cell, Display, Part, is_terminal, safe, tell
 from service.client import credentials
 from service.client.answer import CallerQuota, RawAnswer, read_quota, reading
-from service.client.caller import open_client
 from service.client.connection import ApiConnection
 from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError
@@ -34,18 +40,16 @@ _KINDS: Final = {"api_key": "an API key", "session": "a session"}
 def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
     """Show your identity and your plan; costs nothing."""
     variables = environment.variables
-    client = open_client(url, variables)
+    client = environment.client(url)
     answer = client.ask("GET", TIER_PATH)
-    data, meta = answer.data, answer.meta
-    if environment.prints_json(as_json):
-        put_json(answer)
-        return DONE
-    kept = None if variables.get("VERDICT_TOKEN") else credentials.find(variables, client.url)
-    quota = read_quota(answer.headers)
-    with reading():
-        lines = list(_whoami_lines(data, meta["ts"], quota, environment.screen, client.url, kept))
-    put_lines(lines)
-    return DONE
+    data, meta = answer.data, answer.meta  # an answer without them is refused in every form
+
+    def lines() -> Iterator[str]:
+        kept = None if variables.get("VERDICT_TOKEN") else credentials.find(variables, client.url)
+        quota = read_quota(answer.headers)
+        return _whoami_lines(data, meta["ts"], quota, environment.screen, client.url, kept)
+
+    return environment.show(answer, lines, as_json=as_json)
 
 
 def _whoami_lines(
@@ -146,13 +150,12 @@ def create_key(environment: Environment, name: str, expires: int | None, url: st
 def list_keys(environment: Environment, url: str | None, *, as_json: bool) -> int:
     """List your API keys, newest first."""
     answer = _signed_in(environment, url).ask("GET", KEYS_PATH)
-    with reading():
+
+    def lines() -> Iterable[str]:
         rows = [[key["prefix"], _state(key), day(key["last_used_at"]), key["name"]] for key in answer.document["keys"]]
-    if environment.prints_json(as_json):
-        put_json(answer)
-    else:
-        put_lines(table(environment.screen, _HEADERS, rows) if rows else ["You have no keys there yet."])
-    return DONE
+        return table(environment.screen, _HEADERS, rows) if rows else ["You have no keys there yet."]
+
+    return environment.show(answer, lines, as_json=as_json)
 
 
 @keys.command("revoke", example="verdict keys revoke verdict_sk_AbCd1234")
@@ -210,7 +213,7 @@ def _signed_in(environment: Environment, url: str | None) -> ApiConnection:
             "VERDICT_TOKEN is an API key, and keys are kept with a session; unset it, and `verdict login`",
             UNKNOWN_CALLER,
         )
-    client = open_client(url, environment.variables)
+    client = environment.client(url)
     if client.token is None and is_terminal(sys.stderr):
         tell(f"You are not signed in at {client.url}. For the keys of a data folder, use `verdict admin keys`.")
     return client

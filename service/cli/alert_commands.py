@@ -1,17 +1,15 @@
 """`verdict alerts …`: the caller's alert rules and their messages."""
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import click
 
-from service.cli.environment import Environment, VerdictGroup, json_option, url_option
+from service.cli.environment import Environment, Utf8Text, VerdictGroup, WholeNumber, json_option, url_option
 from service.cli.formatting import moment
 from service.cli.layout import table
-from service.cli.output_format import put_json, put_lines
-from service.cli.parameters import Utf8Text, WholeNumber
+from service.cli.output_format import put_lines
 from service.cli.terminal import safe
-from service.client.answer import reading
-from service.client.caller import open_client
 from service.client.errors import DONE
 
 PATH: Final = "/api/alerts"
@@ -37,17 +35,15 @@ alerts = VerdictGroup("alerts", default="list", help="Messages about changes of 
 @click.pass_obj
 def add_alert(environment: Environment, rule: str, to: str, url: str | None, *, as_json: bool) -> int:
     """Get a message when a price, a verdict, funding, the regime or breadth changes."""
-    answer = open_client(url, environment.variables).ask("POST", PATH, body={"rule": rule, "to": to})
-    if environment.prints_json(as_json):
-        put_json(answer)
-        return DONE
-    with reading():
+    answer = environment.client(url).ask("POST", PATH, body={"rule": rule, "to": to})
+
+    def lines() -> Iterator[str]:
         made = answer.document
-        lines = [f"Alert {made['id']}: {made['rule']}, sent to {made['to']}"]
+        yield safe(f"Alert {made['id']}: {made['rule']}, sent to {made['to']}")
         if made["secret"]:
-            lines.append(f"Requests are signed (Standard Webhooks) with the secret {made['secret']}")
-    put_lines(map(safe, lines))
-    return DONE
+            yield safe(f"Requests are signed (Standard Webhooks) with the secret {made['secret']}")
+
+    return environment.show(answer, lines, as_json=as_json)
 
 
 @alerts.command("list", example="verdict alerts list")
@@ -56,15 +52,14 @@ def add_alert(environment: Environment, rule: str, to: str, url: str | None, *, 
 @click.pass_obj
 def list_alerts(environment: Environment, url: str | None, *, as_json: bool) -> int:
     """List your alerts and their state, oldest first."""
-    answer = open_client(url, environment.variables).ask("GET", PATH)
-    if environment.prints_json(as_json):
-        put_json(answer)
-        return DONE
-    with reading():
+    answer = environment.client(url).ask("GET", PATH)
+
+    def lines() -> Iterable[str]:
         rows = [[str(each["id"]), each["rule"], each["state"] or "-", each["to"]] for each in answer.document["alerts"]]
-    empty = ["You have no alerts yet. `verdict alerts add` creates one."]
-    put_lines(table(environment.screen, ("ID", "RULE", "STATE", "TO"), rows) if rows else empty)
-    return DONE
+        empty = ["You have no alerts yet. `verdict alerts add` creates one."]
+        return table(environment.screen, ("ID", "RULE", "STATE", "TO"), rows) if rows else empty
+
+    return environment.show(answer, lines, as_json=as_json)
 
 
 @alerts.command("deliveries", example="verdict alerts deliveries")
@@ -73,18 +68,17 @@ def list_alerts(environment: Environment, url: str | None, *, as_json: bool) -> 
 @click.pass_obj
 def list_deliveries(environment: Environment, url: str | None, *, as_json: bool) -> int:
     """List the messages of the last week, and whether they arrived."""
-    answer = open_client(url, environment.variables).ask("GET", f"{PATH}/deliveries")
-    if environment.prints_json(as_json):
-        put_json(answer)
-        return DONE
-    with reading():
+    answer = environment.client(url).ask("GET", f"{PATH}/deliveries")
+
+    def lines() -> Iterable[str]:
         rows = [
             [moment(each["created_at"]), each["status"], str(each["attempts"]), each["error"] or each["message"]]
             for each in answer.document["deliveries"]
         ]
-    head = ("TIME", "STATUS", "ATTEMPTS", "MESSAGE")
-    put_lines(table(environment.screen, head, rows) if rows else ["There are no messages yet."])
-    return DONE
+        head = ("TIME", "STATUS", "ATTEMPTS", "MESSAGE")
+        return table(environment.screen, head, rows) if rows else ["There are no messages yet."]
+
+    return environment.show(answer, lines, as_json=as_json)
 
 
 @alerts.command("remove", example="verdict alerts remove 3")
@@ -93,7 +87,7 @@ def list_deliveries(environment: Environment, url: str | None, *, as_json: bool)
 @click.pass_obj
 def remove_alert(environment: Environment, alert_id: int, url: str | None) -> int:
     """Delete an alert."""
-    open_client(url, environment.variables).ask("DELETE", PATH, {"id": alert_id})
+    environment.client(url).ask("DELETE", PATH, {"id": alert_id})
     put_lines([f"Alert {alert_id} is removed."])
     return DONE
 
@@ -104,6 +98,6 @@ def remove_alert(environment: Environment, alert_id: int, url: str | None) -> in
 @click.pass_obj
 def test_alert(environment: Environment, alert_id: int, url: str | None) -> int:
     """Send a test message."""
-    open_client(url, environment.variables).ask("POST", f"{PATH}/test", {"id": alert_id})
+    environment.client(url).ask("POST", f"{PATH}/test", {"id": alert_id})
     put_lines(["A test message is on its way. `verdict alerts deliveries` shows how its delivery went."])
     return DONE

@@ -14,9 +14,8 @@ from urllib.parse import quote, urlencode
 import click
 
 from service.cli import output_format
-from service.cli.environment import Environment, VerdictCommand, url_option
+from service.cli.environment import Environment, Utf8Text, VerdictCommand, url_option
 from service.cli.error_report import code_for
-from service.cli.parameters import Utf8Text
 from service.cli.terminal import is_terminal, safe
 from service.client.caller import token_of, url_of
 from service.client.connection import TIMEOUT_S, ApiConnection, pieces_of

@@ -6,24 +6,26 @@ import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 
-from service.cli import api_command, output_format
+from service.cli import output_format
+from service.cli.calling import Paying, show_request
 from service.cli.environment import (
     Environment,
+    Utf8Text,
     VerdictCommand,
     dry_run_option,
     exclude,
     json_option,
+    max_price_option,
     url_option,
+    yes_option,
 )
 from service.cli.markdown import render
-from service.cli.parameters import Usdc, Utf8Text
 from service.cli.spinner import Spinner
 from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
-from service.client.caller import open_client
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, RefusalError
 from service.client.files import read_whole, state_dir, write_whole
@@ -66,14 +68,6 @@ _LONGEST: Final = 64_000
 _KEY_BYTES: Final = 16
 
 
-class _Paying(NamedTuple):
-    """Options of payment: the service, whether to pay unasked, and at most how much (micro-USD)."""
-
-    url: str | None
-    yes: bool
-    max_price: int | None
-
-
 @click.command("ask", cls=VerdictCommand, example='verdict ask "How is SOL doing?"')
 @click.argument("question", nargs=-1, type=Utf8Text(), help="What you want to know; - reads it from standard input.")
 @click.option("--archetype", type=click.Choice(ARCHETYPES), help="For whom the answer is written (base).")
@@ -82,8 +76,8 @@ class _Paying(NamedTuple):
 @json_option
 @url_option
 @dry_run_option
-@click.option("--yes", is_flag=True, help="Pay without asking, below the ceilings.")
-@click.option("--max-price", type=Usdc(), metavar="USDC", help="Most that this call may cost, in USDC (0.10).")
+@yes_option
+@max_price_option
 @click.pass_context
 def ask(  # noqa: PLR0913 - one for each option
     context: click.Context,
@@ -108,17 +102,15 @@ def ask(  # noqa: PLR0913 - one for each option
     if raw or explain:
         body["raw"] = True
     if dry_run:
-        return api_command.show_request(
-            url, variables, "POST", PATH, as_json=as_json, price=PRICE, counted=True, body=body
-        )
-    client = open_client(url, variables)
+        return show_request(environment, url, "POST", PATH, as_json=as_json, price=PRICE, body=body)
+    client = environment.client(url)
     if client.token is None:
         body["deviceId"] = device_id(variables)
     human = not (raw or explain or as_json)
     asking = _Asking(client, body, "text/plain" if human else "application/json")
     try:
         with Spinner(sys.stderr, variables, "asking") as spinner:
-            pieces = _pieces(asking, _Paying(url, yes, max_price), variables, spinner)
+            pieces = _pieces(asking, Paying(url, yes, max_price), variables, spinner)
             if human:
                 _put_prose(pieces, environment, spinner)
             else:
@@ -192,7 +184,7 @@ class _Asking:
         return self.client.ask("POST", PATH, body=self._body, headers={**self._headers, **headers})
 
 
-def _pieces(asking: _Asking, paying: _Paying, environment: Mapping[str, str], spinner: Spinner) -> Iterator[bytes]:
+def _pieces(asking: _Asking, paying: Paying, environment: Mapping[str, str], spinner: Spinner) -> Iterator[bytes]:
     """The answer, paid for if it must be and may be."""
     try:
         yield from asking.pieces()

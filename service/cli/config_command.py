@@ -6,11 +6,10 @@ from typing import Final
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 
-from service.cli.environment import Environment, VerdictCommand, VerdictGroup, json_option
+from service.cli.environment import Environment, Utf8Text, VerdictCommand, VerdictGroup, json_option
 from service.cli.layout import table
 from service.cli.main import COMPLETE
 from service.cli.output_format import put_document, put_lines
-from service.cli.parameters import Utf8Text
 from service.cli.terminal import Cell
 from service.client import config as settings
 from service.client.caller import url_of

@@ -1,4 +1,4 @@
-"""What a command runs in, and the Click classes and options that commands share.
+"""What a command runs in, and the Click classes, types and options that commands share.
 
 A command is a Click function that takes the `Environment` and returns an exit code::
 
@@ -10,18 +10,20 @@ A command is a Click function that takes the `Environment` and returns an exit c
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+# `service.clock` is part of every command; this module is loaded for the help too.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from service.cli.command import Command, Sections
+    from service.cli.commands import CatalogueRow, LazyCommand
     from service.cli.terminal import Display
-
-    Function = TypeVar("Function", bound=Callable[..., Any])
+    from service.client.answer import RawAnswer
+    from service.client.connection import ApiConnection
 
 HELP: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -31,16 +33,14 @@ class Environment:
 
     Args:
         variables: Environment variables of the process.
-        sections: The command table.
 
     Attributes:
         command: The command that was recognized; None until then.
     """
 
-    def __init__(self, variables: Mapping[str, str], sections: Sections = ()) -> None:
+    def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables = variables
-        self.sections = sections
-        self.command: click.Command | Command | None = None
+        self.command: click.Command | None = None
 
     @property
     def screen(self) -> Display:
@@ -52,6 +52,41 @@ class Environment:
     def prints_json(self, as_json: bool) -> bool:
         """Whether to print JSON: on request, and where standard output is no terminal."""
         return as_json or not sys.stdout.isatty()
+
+    def client(self, url: str | None, *, token: bool = True) -> ApiConnection:
+        """A client for the service.
+
+        Args:
+            url: The text of `--url`.
+            token: Whether to send the token; public routes need none.
+
+        Raises:
+            RefusalError: If URL or token is not valid, or stored credentials cannot be read.
+        """
+        from service.client.caller import open_client  # noqa: PLC0415 - not every command calls a service
+
+        return open_client(url, self.variables, token=token)
+
+    def show(self, answer: RawAnswer, lines: Callable[[], Iterable[str]], *, as_json: bool) -> int:
+        """Print an answer: as it is for programs, else as these lines.
+
+        Returns:
+            The exit code.
+
+        Raises:
+            UnreadableAnswerError: If the answer lacks what the lines are made of.
+        """
+        from service.cli.output_format import put_json, put_lines  # noqa: PLC0415 - as above
+        from service.client.answer import reading  # noqa: PLC0415 - as above
+        from service.client.errors import DONE  # noqa: PLC0415 - as above
+
+        if self.prints_json(as_json):
+            put_json(answer)
+        else:
+            with reading():
+                shown = list(lines())
+            put_lines(shown)
+        return DONE
 
 
 class VerdictCommand(click.Command):
@@ -70,7 +105,11 @@ class VerdictCommand(click.Command):
         """Parse, after noting which command is used."""
         if isinstance(ctx.obj, Environment):
             ctx.obj.command = self
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # Click's parser does not say whose option it was
+            raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The example, then the epilog."""
@@ -81,43 +120,180 @@ class VerdictCommand(click.Command):
 
 
 class VerdictGroup(click.Group):
-    """A group whose commands are `VerdictCommand`. A mistyped word is answered with the nearest ones.
+    """A group of functions, or of rows whose commands are loaded when they are used.
+
+    A mistyped word is answered with the nearest ones.
 
     Args:
         default: The command that runs if none is named.
+        rows: Its commands, if they are rows of a table.
         **settings: Of `click.Group`.
     """
 
     command_class = VerdictCommand
     group_class = type
 
-    def __init__(self, *args: Any, default: str = "", **settings: Any) -> None:
+    def __init__(
+        self, *args: Any, default: str = "", rows: Sequence[LazyCommand | CatalogueRow] = (), **settings: Any
+    ) -> None:
         super().__init__(*args, **{"context_settings": HELP, **settings})
-        self._default = default
+        self.default = default
+        self.rows = {row.words.split()[-1]: row for row in rows}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert the default command where none is named."""
         if not ctx.resilient_parsing and not {"-h", "--help"} & set(args[:1]):
-            if self._default and (not args or args[0].startswith("-")):
-                args = [self._default, *args]
+            if self.default and (not args or args[0].startswith("-")):
+                args = [self.default, *args]
             elif not args:
                 raise click.UsageError(f"Missing command. Choose from: {', '.join(self.list_commands(ctx))}.", ctx)
         return super().parse_args(ctx, args)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Rows in the order of their table, functions by name."""
+        return [*self.rows, *super().list_commands(ctx)]
 
-def url_option(function: Function) -> Function:
-    """Add `--url`, of every command that calls a service."""
-    return click.option("--url", metavar="URL", help="The service (VERDICT_URL, else what is configured).")(function)
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a word."""
+        row = self.rows.get(cmd_name)
+        return super().get_command(ctx, cmd_name) if row is None else row.command()
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of a word."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not ctx.resilient_parsing and not args[0].startswith("-"):
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=names, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The summaries of rows, for which no command is loaded."""
+        if not self.rows:
+            super().format_commands(ctx, formatter)
+            return
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.summary) for name, row in self.rows.items()])
 
 
-def json_option(function: Function) -> Function:
-    """Add `--json`, as the parameter `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+class _TextType(click.ParamType[Any]):
+    """What is typed, as the kind of value that `parse` makes of it; `parse` raises `ValueError` with a sentence."""
+
+    name = "text"
+
+    def parse(self, text: str) -> Any:
+        return text
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            value.encode()  # shells pass any bytes
+            return self.parse(value)
+        except UnicodeEncodeError:
+            self.fail("not valid UTF-8.", param, ctx)
+        except ValueError as error:
+            self.fail(f"{error}.".replace("..", "."), param, ctx)
 
 
-def dry_run_option(function: Function) -> Function:
-    """Add `--dry-run`, of every command whose request is counted."""
-    return click.option("--dry-run", is_flag=True, help="Show the request and its price, and send nothing.")(function)
+class Utf8Text(_TextType):
+    """Text in UTF-8."""
+
+
+class WholeNumber(_TextType):
+    """An integer in ASCII digits."""
+
+    name = "number"
+
+    def parse(self, text: str) -> int:
+        """The number."""
+        if not re.fullmatch("-?[0-9]+", text):
+            raise ValueError(f"{text!r} is not a whole number")
+        return int(text)
+
+
+class RowId(_TextType):
+    """The id of a user, grant or other row: an integer from 1 to 2^63 - 1."""
+
+    name = "id"
+
+    def parse(self, text: str) -> int:
+        """The number."""
+        if not (text.isascii() and text.isdigit() and 0 < int(text[:20]) < 2**63):
+            raise ValueError(f"{text!r} is not a whole number from 1")
+        return int(text)
+
+
+class Duration(_TextType):
+    """`90m`, `12h`, `30d` or `52w`, as milliseconds.
+
+    Args:
+        zero: Whether `0m` is one.
+    """
+
+    name = "duration"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        self._zero = zero
+
+    def parse(self, text: str) -> int:
+        """Milliseconds."""
+        from service.clock import DAY_MS, HOUR_MS, MINUTE_MS  # noqa: PLC0415 - this module is loaded at every start
+
+        units_ms = {"m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
+        found = re.fullmatch("([0-9]{1,6})([mhdw])", text)
+        if not found or not (int(found[1]) or self._zero):
+            raise ValueError(f"a duration is a number and a unit, such as 90m, 12h, 30d or 52w, not {text!r}")
+        return int(found[1]) * units_ms[found[2]]
+
+
+class Usdc(_TextType):
+    """An amount of USDC in decimal notation, as micro-USD."""
+
+    name = "usdc"
+
+    def parse(self, text: str) -> int:
+        """Micro-USD."""
+        from service.client.config import read_usdc  # noqa: PLC0415 - as above
+
+        return read_usdc(text)
+
+
+class FieldNames(_TextType):
+    """Names parted by commas."""
+
+    name = "names"
+
+    def parse(self, text: str) -> list[str]:
+        """The names."""
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        if not names:
+            raise ValueError("names no field; write it like price,trend_daily")
+        return names
+
+
+url_option: Final = click.option("--url", metavar="URL", help="The service (VERDICT_URL, else what is configured).")
+json_option: Final = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+dry_run_option: Final = click.option(
+    "--dry-run", is_flag=True, help="Show the request and its price, and send nothing."
+)
+yes_option: Final = click.option("--yes", is_flag=True, help="Pay without asking, below the ceilings.")
+max_price_option: Final = click.option(
+    "--max-price", type=Usdc(), metavar="USDC", help="Most that one call may cost, in USDC (0.10)."
+)
+
+SHAPING: Final = (
+    click.option(
+        "--json", "as_json", is_flag=True, help="Print the answer as JSON, as is done where the output is no terminal."
+    ),
+    click.option("--ndjson", is_flag=True, help="Print a JSON object a line: the entries of a list."),
+    click.option("--csv", is_flag=True, help="Print comma-separated values, where there are entries."),
+    click.option("--fields", type=FieldNames(), metavar="A,B", help="Only these fields, by name, parted by commas."),
+)
+"""Options of every command that shows the answer of a route."""
+
+PAYING: Final = (dry_run_option, yes_option, max_price_option)
+"""Options of every command that calls a priced route; the first alone where the route is free."""
 
 
 def exclude(ctx: click.Context, names: Sequence[str]) -> None:

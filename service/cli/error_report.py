@@ -12,7 +12,6 @@ from typing import Final, TypeGuard
 import click
 
 from service import formats
-from service.cli.command import Command
 from service.cli.terminal import safe
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
 from service.client.errors import (
@@ -49,15 +48,12 @@ _NOBODY: Final = sha256(b"").hexdigest()
 """The `caller` of a request that was sent without a credential."""
 
 _NOT_TAKEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
-_FORMAT: Final = "format"
-"""Options that choose an output format exclude each other by this word; a command with some has one for programs."""
-
 _FORMATS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
 _MOST_CANDIDATES: Final = 10
 _DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
 
 
-def report(error: Exception, command: click.Command | Command | None, typed: Sequence[str]) -> None:
+def report(error: Exception, command: click.Command | None, typed: Sequence[str]) -> None:
     """Write to stderr what went wrong.
 
     Args:
@@ -113,12 +109,8 @@ def code_for(status: int) -> int:
     return _CODES.get(HTTPStatus(status) if status in set(HTTPStatus) else HTTPStatus.NOT_FOUND, REFUSED)
 
 
-def _is_for_programs(command: click.Command | Command | None, typed: Sequence[str]) -> bool:
-    if isinstance(command, click.Command):
-        has_format = any(parameter.name == "as_json" for parameter in command.params)
-        return has_format and (not _FORMATS.isdisjoint(typed) or not sys.stdout.isatty())
-    arguments = command.arguments if command else ()
-    has_format = any(a.exclusive == _FORMAT for a in arguments)
+def _is_for_programs(command: click.Command | None, typed: Sequence[str]) -> bool:
+    has_format = command is not None and any(parameter.name == "as_json" for parameter in command.params)
     return has_format and (not _FORMATS.isdisjoint(typed) or not sys.stdout.isatty())
 
 

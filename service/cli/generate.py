@@ -8,9 +8,9 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from service.cli.command import CATALOGUE, Argument, Command, CommandRoute
+from service.cli.commands import CATALOGUE, CatalogueRow, RouteParameter
 from service.wire.manifest import ParameterRow
 from service.wire.offer import Offer
 from service.wire.offers import OFFERS
@@ -150,24 +150,24 @@ _METAVARS: Final[Mapping[str, str]] = {
 }
 
 _TOP: Final = ("limit",)
-_SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, tuple[tuple[str, str], ...], str, Sequence[str]]]]] = {
+_SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, dict[str, str], str, Sequence[str]]]]] = {
     "coins": (
-        ("top gainers", "coins that rose most in 24 h", (("sort", "change_24h"), ("limit", "10")), "", _TOP),
+        ("top gainers", "coins that rose most in 24 h", {"sort": "change_24h", "limit": "10"}, "", _TOP),
         (
             "top losers",
             "coins that fell most in 24 h",
-            (("sort", "change_24h"), ("order", "asc"), ("limit", "10")),
+            {"sort": "change_24h", "order": "asc", "limit": "10"},
             "",
             _TOP,
         ),
-        ("top funding", "coins with the highest funding rate", (("sort", "funding_apr"), ("limit", "10")), "", _TOP),
-        ("top verdicts", "coins with the highest verdict score", (("sort", "score"), ("limit", "10")), "", _TOP),
+        ("top funding", "coins with the highest funding rate", {"sort": "funding_apr", "limit": "10"}, "", _TOP),
+        ("top verdicts", "coins with the highest verdict score", {"sort": "score", "limit": "10"}, "", _TOP),
     ),
     "signal.quality": (
         (
             "scorecard",
             "how past verdicts turned out: the live record, and the one recomputed for past days",
-            (("asset", "BTC"), ("signal_type", "verdict")),  # the record of all coins is the same for every asset
+            {"asset": "BTC", "signal_type": "verdict"},  # the record of all coins is the same for every asset
             "scorecard",
             (),
         ),
@@ -206,90 +206,78 @@ _ENTRIES: Final[Mapping[str, str]] = {"manifest": "routes", "signal": ""}
 """Where the only list of structs is not what the answer is about, or there are several."""
 
 
-def commands() -> Iterator[Command]:
+def commands() -> Iterator[CatalogueRow]:
     """A command for every offer that is not `BY_HAND`, one for each of its actions where it has some."""
     for offer in OFFERS:
         if offer.id in BY_HAND:
             continue
         words = _WORDS.get(offer.id, offer.id.replace(".", " "))
         if offer.id not in _ACTIONS:
-            summary = f"{offer.summary[0].lower()}{offer.summary[1:]}"
-            yield _command(offer, words, summary, offer.result, default=offer.id in _DEFAULT)
+            yield _row(offer, words, _lower(offer.summary), offer.result)._replace(default=offer.id in _DEFAULT)
             yield from _short_forms(offer)
             continue
         results = (offer.result, *offer.results)
         for place, (action, summary) in enumerate(_ACTIONS[offer.id].items()):
-            yield _command(
-                offer,
-                f"{words} {_ACTION_WORDS.get((offer.id, action), action)}",
-                summary,
-                results[place],
-                action=action,
-                default=not place,
-            )
+            longer = f"{words} {_ACTION_WORDS.get((offer.id, action), action)}"
+            yield _row(offer, longer, summary, results[place], action)._replace(default=not place)
 
 
-def _short_forms(offer: Offer) -> Iterator[Command]:
+def _short_forms(offer: Offer) -> Iterator[CatalogueRow]:
     for words, summary, fixed, view, taken in _SHORT_FORMS.get(offer.id, ()):
-        own = [_argument(row, needed=False, placed=False) for row in parameter_rows(offer) if row.name in taken]
-        yield Command(
-            words,
-            summary,
-            "",
-            tuple(
-                one._replace(summary=f"{one.summary.rpartition(' (')[0]} ({dict(fixed)[one.parameter]})") for one in own
-            ),
-            example=f"verdict {words}",
-            offer=offer.id,
-            route=CommandRoute(
-                offer.path, offer.price_usdc, entries=_entries(offer.result) if view == "" else "", view=view
-            ),
-            fixed=fixed,
+        whole = _row(offer, words, summary, offer.result)
+        own = tuple(
+            one._replace(help=f"{one.help.rpartition(' (')[0]} ({fixed[one.name]}).", required=False)
+            for one in whole.parameters
+            if one.name in taken
+        )
+        entries = "" if view else whole.entries
+        yield whole._replace(
+            parameters=own, fixed=fixed, view=view, entries=entries, example=f"verdict {words}", price=offer.price_usdc
         )
 
 
-def _command(offer: Offer, words: str, summary: str, result: type, *, default: bool, action: str = "") -> Command:
-    of_offer = [
-        _argument(
+def _row(offer: Offer, words: str, summary: str, result: type, action: str = "") -> CatalogueRow:
+    parameters = tuple(
+        _parameter(
             row,
             needed=row.required or _NEEDED.get((offer.id, action)) == row.name,
             placed=(offer.id, action) in _PLACED,
         )
         for row in parameter_rows(offer)
         if row.name != "action" and row.name not in _NOT_OF.get((offer.id, action), ())
-    ]
-    return Command(
+    )
+    return CatalogueRow(
         words,
         summary,
-        "",
-        tuple(of_offer),
-        example=" ".join(("verdict", words, *_example(words, of_offer, offer))),
-        offer=offer.id,
-        route=CommandRoute(
-            offer.path,
-            offer.price_usdc if offer.payable else "",
-            entries=_ENTRIES[offer.id] if offer.id in _ENTRIES else _entries(result),
-            public=offer.gate == "public",
-            envelope=offer.envelope,
-            view=_VIEWS.get(offer.id, ""),
-        ),
-        fixed=(("action", action),) if action else (),
-        default=default,
+        " ".join(("verdict", words, *_example(words, parameters, offer))),
+        offer.id,
+        offer.path,
+        parameters,
+        price=offer.price_usdc if offer.payable else "",
+        entries=_ENTRIES[offer.id] if offer.id in _ENTRIES else _entries(result),
+        public=offer.gate == "public",
+        envelope=offer.envelope,
+        view=_VIEWS.get(offer.id, ""),
+        fixed={"action": action} if action else {},
     )
 
 
-def _argument(row: ParameterRow, *, needed: bool, placed: bool) -> Argument:
+def _parameter(row: ParameterRow, *, needed: bool, placed: bool) -> RouteParameter:
     schema = _present(row.schema)
     by_place = row.location == "path" or (needed and placed)
-    said = _lower(schema["description"].partition(";")[0]) if by_place else _SAID[row.name]
-    return Argument(
-        row.name if by_place else f"--{row.name.replace('_', '-')}",
-        said + _range(schema, row.schema.get("default")),
-        kind="flag" if schema.get("enum") == [0, 1] else "number" if schema.get("type") == "integer" else "text",
-        choices=tuple(choice for choice in schema.get("enum", ()) if isinstance(choice, str)),
-        metavar=_METAVARS.get(row.name, ""),
+    said = schema["description"].partition(";")[0] if by_place else _SAID[row.name]
+    ends = f", {schema['minimum']} to {schema['maximum']}" if "maximum" in schema else ""
+    default = f" ({row.schema['default']})" if row.schema.get("default") else ""
+    kind = "flag" if schema.get("enum") == [0, 1] else "number" if schema.get("type") == "integer" else "text"
+    metavar = _METAVARS.get(row.name, "")
+    return RouteParameter(
+        row.name,
+        f"{said[0].upper()}{said[1:]}{ends}{default}.",
+        "" if by_place else f"--{row.name.replace('_', '-')}",
+        "instant" if metavar == "INSTANT" else kind,
+        tuple(choice for choice in schema.get("enum", ()) if isinstance(choice, str)),
+        metavar,
         required=needed and not by_place,
-        parameter=row.name,
     )
 
 
@@ -298,20 +286,15 @@ def _present(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}), schema)
 
 
-def _range(schema: Mapping[str, Any], default: object) -> str:
-    ends = f", {schema['minimum']} to {schema['maximum']}" if "maximum" in schema else ""
-    return ends + (f" ({default})" if default else "")
-
-
 def _lower(text: str) -> str:
     return f"{text[0].lower()}{text[1:]}"
 
 
-def _example(words: str, of_offer: Sequence[Argument], offer: Offer) -> Iterator[str]:
+def _example(words: str, parameters: Sequence[RouteParameter], offer: Offer) -> Iterator[str]:
     examples = {row.name: _present(row.schema).get("examples", [""])[0] for row in parameter_rows(offer)}
-    for argument in of_offer:
-        if not argument.named:
-            yield _PLACED_EXAMPLES.get(words) or shlex.quote(examples[argument.parameter])
+    for parameter in parameters:
+        if not parameter.typed:
+            yield _PLACED_EXAMPLES.get(words) or shlex.quote(examples[parameter.name])
     if words in _EXAMPLES:
         yield _EXAMPLES[words]
 
@@ -329,12 +312,9 @@ def _entries(result: type) -> str:
 
 def write(path: str = CATALOGUE) -> None:
     """Write the commands as JSON, one a line, without the fields that have their default."""
-    Path(path).write_text("[\n" + ",\n".join(json.dumps(_document(row)) for row in commands()) + "\n]\n")
+    rows = [{**_fields(row), "parameters": [_fields(own) for own in row.parameters]} for row in commands()]
+    Path(path).write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n")
 
 
-def _document(row: NamedTuple) -> dict[str, Any]:
-    fields = {name: value for name, value in row._asdict().items() if value != row._field_defaults.get(name)}
-    if isinstance(row, Command):
-        assert row.route is not None  # noqa: S101 - each has one, made above
-        fields |= {"route": _document(row.route), "arguments": [_document(own) for own in row.arguments]}
-    return fields
+def _fields(row: CatalogueRow | RouteParameter) -> dict[str, Any]:
+    return {name: value for name, value in row._asdict().items() if value != row._field_defaults.get(name)}

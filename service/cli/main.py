@@ -9,32 +9,29 @@ from typing import TYPE_CHECKING
 import click
 
 from service.cli.environment import Environment
-from service.cli.parser import RootGroup
+from service.cli.root import RootGroup
 from service.client.errors import FAILED, INTERRUPTED, RefusalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TextIO
 
-    from service.cli.command import Sections
-
 
 COMPLETE = "_VERDICT_COMPLETE"
 """Environment variable with which a shell's completion script calls this program."""
 
 
-def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections) -> int:
+def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run one command line.
 
     Args:
         typed: Arguments, without the program's name.
         environment: Environment variables.
-        sections: The command table.
 
     Returns:
         The exit code, one of `service.client.errors`.
     """
-    state = Environment(environment, sections)
+    state = Environment(environment)
     try:
         code = _run(typed, state)
         sys.stdout.flush()
@@ -50,7 +47,7 @@ def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections
 
 
 def _run(typed: Sequence[str], state: Environment) -> int:
-    root = RootGroup(state.sections)
+    root = RootGroup()
     if COMPLETE in state.variables:
         from click.shell_completion import shell_complete  # noqa: PLC0415 - only for the Tab key
 

@@ -11,7 +11,7 @@ import sys
 
 from service.cli.layout import facts
 from service.cli.show.plain import rows, word
-from service.cli.terminal import Cell, screen_of
+from service.cli.terminal import Cell
 from service.client.errors import DONE, MISUSED, suggestion
 
 TYPE_CHECKING = False
@@ -19,17 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Literal
 
-    from service.cli.command import Arguments
     from service.cli.terminal import Display
     from service.client.answer import RawAnswer
 
     OutputFormat = Literal["human", "json", "ndjson", "csv"]
     Lines = Callable[[Any, Mapping[str, Any]], Iterable[str]]
-
-
-def stdout_screen(environment: Mapping[str, str]) -> Display:
-    """Width and colour of standard output."""
-    return screen_of(environment, sys.stdout)
 
 
 def put_lines(lines: Iterable[str]) -> None:
@@ -43,9 +37,14 @@ def put_document(value: object) -> None:
 
 
 def put_json(answer: RawAnswer) -> None:
-    """Print an answer byte for byte, or indented on a terminal."""
+    """Print an answer byte for byte, or indented on a terminal.
+
+    Raises:
+        UnreadableAnswerError: If it is not JSON.
+    """
+    document = answer.document
     if sys.stdout.isatty():
-        sys.stdout.write(readable(json.dumps(answer.document, ensure_ascii=False, indent=2)) + "\n")
+        sys.stdout.write(readable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
     else:
         put_bytes(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
 
@@ -76,13 +75,12 @@ def readable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
 
 
-def entries_of(arguments: Arguments, data: Any) -> list[Any] | None:
-    """The list that the answer consists of; None if the answer is one object."""
-    route = arguments.command.route
-    if route is None or not isinstance(data, dict):
+def entries_of(data: Any, name: str) -> list[Any] | None:
+    """The list that an answer consists of, by its name; None if the answer is one object."""
+    if not isinstance(data, dict):
         return None
-    entries = data.get(route.entries)
-    if isinstance(entries, list):
+    if isinstance(data.get(name), list):
+        entries: list[Any] = data[name]
         return entries
     # Prices by coin: a row for each.
     by_coin = next((data[name] for name in _BY_COIN if isinstance(data.get(name), dict)), None)
@@ -105,29 +103,35 @@ def put_entries(chosen: str, entries: Iterable[Any]) -> None:
         put("".join(f"{dump(entry)}\n" for entry in entries))
 
 
-def format_of(arguments: Arguments) -> OutputFormat:
-    """The requested output format; without one, text on a terminal and JSON elsewhere.
-
-    Args:
-        arguments: With `json`, `ndjson` and `csv`, if the command has these options.
-    """
-    if getattr(arguments, "json", False):
+def format_of(typed: Mapping[str, Any]) -> OutputFormat:
+    """The requested output format; without one, text on a terminal and JSON elsewhere."""
+    if typed["as_json"]:
         return "json"
-    if getattr(arguments, "ndjson", False):
+    if typed["ndjson"]:
         return "ndjson"
-    if getattr(arguments, "csv", False):
+    if typed["csv"]:
         return "csv"
     return "human" if sys.stdout.isatty() else "json"
 
 
-def write_answer(arguments: Arguments, environment: Mapping[str, str], answer: RawAnswer, lines: Lines) -> int:
+def write_answer(
+    screen: Display,
+    typed: Mapping[str, Any],
+    answer: RawAnswer,
+    lines: Lines,
+    *,
+    entries: str = "",
+    envelope: bool = True,
+) -> int:
     """Write an answer to standard output.
 
     Args:
-        arguments: Format and fields; the command, whose route names the list of entries.
-        environment: Of the process.
+        screen: Standard output.
+        typed: Values of the options `SHAPING`.
         answer: The answer.
         lines: Its view: lines of text for `data` and `meta`.
+        entries: Name of the list that it consists of.
+        envelope: Whether it is in the envelope.
 
     Returns:
         The exit code: 0, or 1 if the answer lacks a requested field.
@@ -135,20 +139,19 @@ def write_answer(arguments: Arguments, environment: Mapping[str, str], answer: R
     Raises:
         UnreadableAnswerError: If it is not an answer of this API.
     """
-    chosen = format_of(arguments)
-    route = arguments.command.route
-    data, meta = (answer.data, answer.meta) if route is None or route.envelope else (answer.document, {})
-    if getattr(arguments, "fields", None) is not None:
-        return write_fields(arguments, environment, chosen, data)
+    chosen = format_of(typed)
+    data, meta = (answer.data, answer.meta) if envelope else (answer.document, {})
+    found = entries_of(data, entries)
+    if typed["fields"] is not None:
+        return _write_fields(screen, chosen, typed["fields"], data, found)
     if chosen == "human":
         put_lines(lines(data, meta))
         if answer.headers.get("x-data-source") == "fixtures" and meta.get("as_of"):
-            put_lines([stdout_screen(environment).paint("dim", "recorded data, replayed: not live")])
+            put_lines([screen.paint("dim", "recorded data, replayed: not live")])
     elif chosen == "json":
         put_json(answer)
     else:
-        entries = entries_of(arguments, data)
-        put_entries(chosen, [data] if entries is None else entries)
+        put_entries(chosen, [data] if found is None else found)
         _tell_more(data)
     return DONE
 
@@ -164,41 +167,24 @@ def _tell_more(data: Any) -> None:
 _MISSING = object()
 
 
-def names_in(text: str) -> list[str]:
-    """Parse names separated by commas.
-
-    Raises:
-        ValueError: If there is no name.
-    """
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ValueError("names no field; write it like price,trend_daily")
-    return names
-
-
-def write_fields(arguments: Arguments, environment: Mapping[str, str], chosen: str, data: Any) -> int:
-    """Write selected fields of an answer.
-
-    Args:
-        arguments: `fields`: names; a dot selects a field of a nested object or of each list entry.
-        environment: Of the process.
-        chosen: The output format.
-        data: The answer's data.
+def _write_fields(
+    screen: Display, chosen: OutputFormat, names: Sequence[str], data: Any, entries: list[Any] | None
+) -> int:
+    """Write fields of each entry, or of the answer: a dot selects a field of a nested object or of each list entry.
 
     Returns:
         The exit code: 1 if the answer lacks a field, which is then null and named on stderr.
     """
-    names = arguments.fields
-    entries = entries_of(arguments, data)
-    if entries and not any(_known(name, entries) for name in names):
+    if entries and not any(_at(entry, name.split(".")) is not _MISSING for name in names for entry in entries):
         entries = None
-    found = [_pick(entry, names) for entry in ([data] if entries is None else entries)]
+    whole = [data] if entries is None else entries
+    found = [{name: _at(entry, name.split(".")) for name in names} for entry in whole]
     missing = [name for name in names if found and all(row[name] is _MISSING for row in found)]
     plain = [{name: None if value is _MISSING else value for name, value in row.items()} for row in found]
-    _put(stdout_screen(environment), chosen, names, plain, one=entries is None)
+    _put(screen, chosen, names, plain, one=entries is None)
     for name in missing:
-        there = suggestion(name, _names([data] if entries is None else entries))
-        sys.stderr.write(f"verdict: there is no field {name!r} in this answer{there}\n")
+        known = [str(name) for entry in whole if isinstance(entry, dict) for name in entry]
+        sys.stderr.write(f"verdict: there is no field {name!r} in this answer{suggestion(name, known)}\n")
     return MISUSED if missing else DONE
 
 
@@ -217,14 +203,6 @@ def _put(where: Display, chosen: str, names: Sequence[str], found: Sequence[dict
         put_lines(rows(where, names, found))
 
 
-def _pick(entry: Any, names: Sequence[str]) -> dict[str, Any]:
-    return {name: _at(entry, name.split(".")) for name in names}
-
-
-def _known(name: str, entries: Sequence[Any]) -> bool:
-    return any(_at(entry, name.split(".")) is not _MISSING for entry in entries)
-
-
 def _at(value: Any, path: Sequence[str]) -> Any:
     """The value at a path; for a list, the values at the path in its entries."""
     if not path:
@@ -235,7 +213,3 @@ def _at(value: Any, path: Sequence[str]) -> Any:
     if isinstance(value, dict) and path[0] in value:
         return _at(value[path[0]], path[1:])
     return _MISSING
-
-
-def _names(entries: Sequence[Any]) -> list[str]:
-    return [str(name) for entry in entries if isinstance(entry, dict) for name in entry]

@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from service import formats
-from service.cli import output_format
-from service.cli.api_command import ask_or_pay, path_with_query, show_request
+from service.cli.calling import Paying, ask_or_pay, show_request, with_query
+from service.cli.environment import PAYING, SHAPING, Environment, Utf8Text, VerdictCommand, exclude, url_option
 from service.cli.formatting import change, footer, signed, usd
 from service.cli.formatting import trend as trend_cell
 from service.cli.layout import facts, flow, heading
+from service.cli.output_format import format_of, write_answer
 from service.cli.show.verdicts import STYLES
 from service.cli.terminal import Cell, tell
 from service.client.answer import RawAnswer, reading
-from service.client.caller import open_client
 from service.client.connection import fill
 from service.client.errors import DONE, RefusalError, VerdictError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from service.cli.command import Arguments
     from service.cli.terminal import Display, Part
 
 _PRICE_USDC: Final = "0.005"
@@ -33,50 +34,40 @@ _BRIEF: Final = {"detail": "brief"}
 _REASONS: Final = 2
 
 
-def run(arguments: Arguments, environment: Mapping[str, str]) -> int:
-    """Ask for both answers and show them as one.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        RefusedError: If the coin is unknown or the service refuses the first call. If the second fails, the verdict is
-            missing and the reason is on stderr.
-    """
-    if arguments.dry_run:
-        signal_path = fill(_SIGNAL, {"symbol": arguments.symbol})[0]
-        for path, query in ((_COINS, {"symbols": arguments.symbol}), (signal_path, _BRIEF)):
-            show_request(
-                arguments.url,
-                environment,
-                "GET",
-                path_with_query(path, query),
-                as_json=output_format.format_of(arguments) != "human",
-                price=_PRICE_USDC,
-                counted=True,
-            )
+@click.command("overview", cls=VerdictCommand, example="verdict BTC")
+@click.argument("symbol", type=Utf8Text(), help="A ticker such as BTC, 1 to 20 letters and digits.")
+@click.pass_context
+def overview(context: click.Context, /, *, symbol: str, **typed: Any) -> int:
+    """Price, changes, trends, funding and verdict of one coin; uses up two questions."""
+    exclude(context, ["as_json", "ndjson", "csv"])
+    environment: Environment = context.obj
+    if typed["dry_run"]:
+        as_json = format_of(typed) != "human"
+        for path, query in ((_COINS, {"symbols": symbol}), (fill(_SIGNAL, {"symbol": symbol})[0], _BRIEF)):
+            target = with_query(path, query)
+            show_request(environment, typed["url"], "GET", target, as_json=as_json, price=_PRICE_USDC)
         return DONE
-    client = open_client(arguments, environment)
+    paying = Paying(typed["url"], typed["yes"], typed["max_price"])
+    client = environment.client(typed["url"])
     try:
-        coins = ask_or_pay(arguments, environment, client, _COINS, {"symbols": arguments.symbol})
+        coins = ask_or_pay(environment, client, _COINS, {"symbols": symbol}, paying)
         with reading():
             row = coins.data["coins"][0]
+        signal = None
         try:
-            signal = ask_or_pay(arguments, environment, client, fill(_SIGNAL, {"symbol": row["symbol"]})[0], _BRIEF)
+            signal = ask_or_pay(environment, client, fill(_SIGNAL, {"symbol": row["symbol"]})[0], _BRIEF, paying).data
         except (VerdictError, RefusalError) as error:  # what the first call cost is not lost with the second
             tell(f"verdict: no verdict: {error}")
-            signal = None
     finally:
         client.close()
-    document = {"schemaVersion": 1, "data": _data(row, signal), "meta": coins.meta}
+    data = {"symbol": row["symbol"], "coin": row, "signal": signal}
+    document = {"schemaVersion": 1, "data": data, "meta": coins.meta}
     answer = RawAnswer(200, coins.headers, json.dumps(document, ensure_ascii=False).encode())
-    return output_format.write_answer(
-        arguments, environment, answer, lambda data, meta: lines(data, meta, output_format.stdout_screen(environment))
-    )
+    return write_answer(environment.screen, typed, answer, lambda data, meta: lines(data, meta, environment.screen))
 
 
-def _data(row: Any, signal: RawAnswer | None) -> dict[str, Any]:
-    return {"symbol": row["symbol"], "coin": row, "signal": None if signal is None else signal.data}
+for _add in (url_option, *SHAPING, *PAYING):
+    _add(overview)
 
 
 def lines(data: Any, meta: Any, screen: Display) -> Iterator[str]:
@@ -99,7 +90,14 @@ def lines(data: Any, meta: Any, screen: Display) -> Iterator[str]:
     yield ""
     rows: list[tuple[str, list[Part]]] = [
         ("Change", [change(coin["change_24h"]), "in 24 h,", change(coin["change_7d"]), "in 7 days"]),
-        ("Trend", [*marked("trend_daily", *_trend(coin)), ", weekly", *marked("trend_weekly", _weekly(coin))]),
+        (
+            "Trend",
+            [
+                *marked("trend_daily", *_trend(coin)),
+                ", weekly",
+                *marked("trend_weekly", trend_cell(coin["trend_weekly"])),
+            ],
+        ),
         ("Funding", marked("funding_apr", *_funding(coin["funding_apr"]))),
     ]
     if signal is not None:
@@ -117,10 +115,6 @@ def _trend(coin: Any) -> Iterator[Part]:
     yield trend_cell(coin["trend_daily"])
     if coin["streak_days"]:
         yield f"for {formats.count(coin['streak_days'], 'day')}"
-
-
-def _weekly(coin: Any) -> Cell:
-    return trend_cell(coin["trend_weekly"])
 
 
 def _funding(apr: float | None) -> Iterator[Part]:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service.cli.command import Command
-from service.cli.commands import SECTIONS
+from service.cli.commands import read_catalogue
 
 _OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
     "auth.login": ("verdict login",),
@@ -28,8 +27,6 @@ _OF_ACCOUNTS: Final[Mapping[str, Sequence[str]]] = {
 def lines() -> Mapping[str, Sequence[str]]:
     """Offer id → complete command lines, in the order of the help."""
     written: dict[str, list[str]] = {offer: list(typed) for offer, typed in _OF_ACCOUNTS.items()}
-    for _, commands in SECTIONS:
-        for command in commands:
-            if isinstance(command, Command) and command.offer:
-                written.setdefault(command.offer, []).append(command.example)
+    for row in read_catalogue():
+        written.setdefault(row.offer, []).append(row.example)
     return written

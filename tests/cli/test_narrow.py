@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.cli.api_command import view_of
-from service.cli.command import Command, CommandRoute, load
+from service.cli.calling import view_of
+from service.cli.commands import CatalogueRow, load
 from service.cli.terminal import Display, cells
 from tests.cli.recorded import ANSWERS
 
@@ -33,8 +33,7 @@ _COPIED = ("0x", "https://", "--cursor")
 
 def shown(name: str, width: int) -> Iterator[str]:
     document = json.loads((ANSWERS / f"{name}.json").read_text())
-    command = Command("", "", "", example="", offer=_OFFERS.get(name, name), route=CommandRoute("", view=_VIEWS[name]))
-    view = load(view_of(command))
+    view = load(view_of(CatalogueRow("", "", "", _OFFERS.get(name, name), "", (), view=_VIEWS[name])))
     lines: Iterator[str] = view(
         document["data"], document["meta"], Display(width, colour=False), {"action": name.rpartition(".")[2]}
     )

@@ -1,6 +1,7 @@
 """A command as the system runs it: its streams may be full or closed, and somebody may end it at any moment."""
 
 import io
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 from service import __main__
 from service.cli import ascii_fallback
-from service.cli.command import load
+from service.cli.commands import load
+from service.cli.main import COMPLETE
 from tests.cli.commanding import typed
 from tests.fakes.serving import PATIENCE_S, environment
 
@@ -55,12 +57,12 @@ def test_standard_input_that_is_closed_is_empty() -> None:
 
 
 def test_programs_read_that_the_output_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    from service.cli import api_command  # noqa: PLC0415 - as it is patched
+    from service.cli import calling  # noqa: PLC0415 - as it is patched
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(api_command, "run", full)
+    monkeypatch.setattr(calling, "call", full)
     monkeypatch.setattr("service.cli.main._discard", lambda _: None)
     assert f'"OUTPUT_LOST", "message": "{_FULL}"' in typed("coin", "risk", "BTC").err
 
@@ -138,3 +140,25 @@ def test_a_terminal_without_a_letter_shows_one_like_it_and_a_program_reads_its_c
 def test_every_letter_that_stands_for_another_is_as_wide() -> None:
     assert {len(like) for like in ascii_fallback._LIKE.values()} == {1}
     assert "".join(ascii_fallback._LIKE.values()).isascii()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_valid(shell: str) -> None:
+    told = typed("completions", shell)
+    assert (told.code, COMPLETE in told.out) == (0, True)
+    if shutil.which(shell):
+        done = subprocess.run([shell, "-n"], input=told.out, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+def test_bash_completes_with_the_printed_script() -> None:
+    program = f'verdict() {{ "{sys.executable}" -m service "$@"; }}\n'
+    script = f"{program}{typed('completions', 'bash').out}".replace("env COMP_WORDS", "COMP_WORDS")
+    ask = 'COMP_WORDS=(verdict coin h); COMP_CWORD=2; _verdict_completion verdict; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f"{script}\n{ask}"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.strip() == "historical"

@@ -6,7 +6,7 @@ import pytest
 
 from service.wire.offers import OFFERS
 from service.wiring.examples import lines
-from tests.cli.commanding import parsed
+from tests.cli.commanding import options
 
 LINES = [(offer, line) for offer, typed in lines().items() for line in typed]
 
@@ -15,7 +15,7 @@ LINES = [(offer, line) for offer, typed in lines().items() for line in typed]
 def test_a_line_is_one_that_the_command_line_takes(line: str) -> None:
     program, *typed = shlex.split(line)
     assert program == "verdict"
-    parsed(*typed)
+    options(*typed)
 
 
 def test_every_offer_that_can_be_typed_has_its_line() -> None:

@@ -9,23 +9,23 @@ from typing import Final
 
 import click
 
-from service.cli import api_command, output_format
-from service.cli.api_command import path_with_query
+from service.cli import output_format
+from service.cli.calling import show_request, with_query
 from service.cli.environment import (
     Environment,
+    Utf8Text,
     VerdictCommand,
+    WholeNumber,
     dry_run_option,
     exclude,
     json_option,
     url_option,
 )
 from service.cli.layout import flow
-from service.cli.parameters import Utf8Text, WholeNumber
 from service.cli.terminal import Cell, is_plain, is_terminal, tell
 from service.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
 from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
 from service.client.answer import RefusedError, reading
-from service.client.caller import open_client
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, REFUSED, UNAVAILABLE, UNKNOWN_CALLER, UNPAID, RefusalError
 from service.client.stream import PATH, StreamClient, StreamLine
@@ -100,15 +100,15 @@ def watch(  # noqa: PLR0913 - one for each option
     }
     if dry_run:
         given = {name: value for name, value in query.items() if value is not None}
-        path = path_with_query(PATH + stream, given)
-        return api_command.show_request(url, variables, "GET", path, as_json=not human, price="", counted=True)
+        target = with_query(PATH + stream, given)
+        return show_request(environment, url, "GET", target, as_json=not human, price="", counted=True)
     if symbols and stream != "prices":
         raise RefusalError("Only the stream prices takes symbols.")
-    client = open_client(url, variables)
+    client = environment.client(url)
     following = StreamClient(client, stream, query, _pause, _tell)
     if human:
         view = _prices_of(client, symbols) if symbols else VIEWS[stream]()
-        (_draw if drawn else _say)(following, view, variables)
+        (_draw if drawn else _say)(following, view, environment)
     else:
         _pass_on(following, {symbol.upper() for symbol in symbols})
     return _end(following, human=human)
@@ -161,9 +161,9 @@ def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:
             output_format.put_bytes(raw + b"\n")
 
 
-def _say(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> None:
+def _say(following: StreamClient, view: StreamView, environment: Environment) -> None:
     """Write one line per event, for a terminal that cannot be drawn on."""
-    where = output_format.stdout_screen(environment)
+    where = environment.screen
     for line in following.lines():
         if line.kind == "event":
             meta = take_event(view, line)
@@ -174,7 +174,7 @@ def _say(following: StreamClient, view: StreamView, environment: Mapping[str, st
             _tell("some events are lost: what lies between is not kept any more")
 
 
-def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, str]) -> None:
+def _draw(following: StreamClient, view: StreamView, environment: Environment) -> None:
     """Draw the whole view with every line and every second."""
     # Not a `SimpleQueue`: one whose wait is interrupted for longer than it was to last (Ctrl-Z) waits for ever.
     inbox: queue.Queue[Item] = queue.Queue()
@@ -183,7 +183,7 @@ def _draw(following: StreamClient, view: StreamView, environment: Mapping[str, s
     threading.Thread(target=_read, args=(following, inbox.put), daemon=True).start()
 
     def lines() -> Iterator[str]:
-        return live.lines(output_format.stdout_screen(environment), terminal_rows(environment, sys.stdout))
+        return live.lines(environment.screen, terminal_rows(environment.variables, sys.stdout))
 
     try:
         with AlternateScreen(sys.stdout) as page:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from service.cli import main
-from service.cli.commands import SECTIONS
 from service.cli.environment import Environment
 from service.client import credentials
 from service.client.credentials import StoredCredential
@@ -40,4 +39,4 @@ class Person:
         return self._run("logout")
 
     def _run(self, *words: str) -> int:
-        return main._run(words, Environment(self.environment, SECTIONS))
+        return main._run(words, Environment(self.environment))

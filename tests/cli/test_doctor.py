@@ -1,6 +1,7 @@
+"""`verdict doctor`: what it looks at on the way to the service, and what it finds."""
+
 import json
 import ssl
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,10 @@ from service.client.config import Config
 from service.client.connection import ApiConnection, Tls
 from service.client.credentials import StoredCredential
 from service.clock import parse_iso
-from tests.cli.account.conftest import Typed
+from tests.cli.conftest import Typed
+from tests.cli.recorded import ANSWERS
 from tests.client.sdk.peer import Reply, answers, peer, says
 
-ANSWERS = Path(__file__).parents[2] / "client" / "answers"
 MANIFEST = answers((ANSWERS / "manifest.json").read_bytes())
 TIER = answers((ANSWERS / "billing.tier.json").read_bytes())
 THERE_MS = parse_iso(json.loads((ANSWERS / "manifest.json").read_bytes())["meta"]["ts"])
@@ -93,16 +94,15 @@ def test_a_service_that_is_not_there_is_a_finding_with_its_reason(person: Typed)
 
 
 @pytest.mark.parametrize(
-    "reply", [says([]), says({"schemaVersion": 1, "data": {}, "meta": {}}), answers(b"<html>"), answers(b"no", 404)]
+    "reply",
+    [
+        says([]),
+        answers(b"<html>"),
+        answers(b"no", 404),
+        *(says({"schemaVersion": 1, "data": {"version": "9"}, "meta": {"ts": ts}}) for ts in ("yesterday", None, 5)),
+    ],
 )
-def test_what_is_no_service_of_this_kind_is_a_finding(program: Typed, reply: Reply) -> None:
-    with peer(reply, reply) as there:
-        found_in(program, f"doctor --json --url {there.url}", "service")
-
-
-@pytest.mark.parametrize("ts", ["yesterday", None, 5])
-def test_a_service_that_tells_no_time_is_a_finding(program: Typed, ts: object) -> None:
-    reply = says({"schemaVersion": 1, "data": {"version": "9"}, "meta": {"ts": ts}})
+def test_what_is_no_service_of_this_kind_or_tells_no_time_is_a_finding(program: Typed, reply: Reply) -> None:
     with peer(reply, reply) as there:
         found_in(program, f"doctor --json --url {there.url}", "service")
 
@@ -142,17 +142,19 @@ def test_time_on_the_way_is_not_held_against_a_clock(
     assert checks[5]["said"] == "0.0 s apart from the service's"
 
 
-def test_a_token_that_is_refused_is_a_finding_with_the_services_reason(program: Typed, caller: None) -> None:
-    with peer(MANIFEST, MANIFEST, REFUSED) as there:
-        found = found_in(program, f"doctor --json --url {there.url}", "token")
-    assert (found["said"], found["finding"]) == ("VERDICT_TOKEN is refused", "the key was revoked")
-
-
-def test_a_token_that_could_not_be_tried_is_a_finding(program: Typed, caller: None) -> None:
-    with peer(MANIFEST, MANIFEST, Reply(b"", hang_up=True), Reply(b"", hang_up=True)) as there:
-        assert "could not be tried" in found_in(program, f"doctor --json --url {there.url}", "token")["said"]
-    with peer(MANIFEST, MANIFEST, says([])) as there:
-        assert "could not be tried" in found_in(program, f"doctor --json --url {there.url}", "token")["said"]
+@pytest.mark.parametrize(
+    ("replies", "said"),
+    [
+        ([REFUSED], "VERDICT_TOKEN is refused"),
+        ([Reply(b"", hang_up=True)] * 2, "VERDICT_TOKEN could not be tried"),
+        ([says([])], "VERDICT_TOKEN could not be tried"),
+    ],
+)
+def test_a_token_that_does_not_open_the_service_is_a_finding(
+    program: Typed, caller: None, replies: list[Reply], said: str
+) -> None:
+    with peer(MANIFEST, MANIFEST, *replies) as there:
+        assert found_in(program, f"doctor --json --url {there.url}", "token")["said"] == said
 
 
 def test_a_plan_that_ends_is_told_with_its_end(program: Typed, caller: None) -> None:
@@ -220,6 +222,7 @@ def test_an_encrypted_way_says_by_what_and_for_how_long(
 
 
 def test_what_a_service_says_cannot_steer_the_terminal(person: Typed) -> None:
-    manifest = says({"schemaVersion": 1, "data": {"version": "\x1b[2J"}, "meta": {"ts": "2025-07-26T00:00:00.000Z"}})
-    with peer(manifest, manifest) as there:
-        assert "\x1b" not in person("doctor --url", there.url).out
+    manifest = says({"schemaVersion": 1, "data": {"version": "\x1b\x9b2J"}, "meta": {"ts": "2025-07-26T00:00:00.000Z"}})
+    with peer(*[manifest] * 4) as there:
+        for form in ("", " --json"):
+            assert not set("\x1b\x9b") & set(person(f"doctor{form} --url", there.url).out)

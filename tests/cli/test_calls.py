@@ -1,0 +1,518 @@
+"""Commands that call a route: what is sent, in which form the answer is printed, and how failures are told."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.cli import calling, payment_prompt
+from service.cli.show import coin
+from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError, UnreadableAnswerError
+from service.client.errors import UNPAID, RefusalError
+from tests.cli.commanding import Told, typed
+from tests.cli.conftest import Typed
+from tests.cli.recorded import ANSWERS, HOSTILE
+from tests.client.sdk.peer import Reply, answers, peer, says
+
+Fails = Callable[[Exception], None]
+
+THING = {"schemaVersion": 1, "data": {"a": 1, "b": {"c": "é", "d": [1, 2]}, "e": None}, "meta": {"ts": "now"}}
+ENTRIES = [{"id": 1, "in": {"x": True}, "tags": ["p"]}, {"id": 2, "in": {"x": None}, "more": "a,b"}]
+LIST = {"schemaVersion": 1, "data": {"events": ENTRIES, "meta": {"total": 2, "next_cursor": "c1"}}, "meta": {}}
+BARE = {"receipts": [{"id": "rcp_1"}], "next_cursor": "c\x07"}
+RISK, EVENTS = "coin risk BTC", "funding alerts"
+
+
+@pytest.fixture(autouse=True)
+def _key(environment: dict[str, str]) -> None:
+    environment |= {"VERDICT_TOKEN": "verdict_sk_x", "VERDICT_URL": "http://127.0.0.1:9"}
+
+
+def recorded(name: str) -> Reply:
+    return answers((ANSWERS / f"{name}.json").read_bytes())
+
+
+def shown(type_it: Typed, document: object, line: str) -> Told:
+    """What a command prints of an answer."""
+    reply = answers(document) if isinstance(document, bytes) else says(document)
+    with peer(reply) as there:
+        told = type_it(f"{line} --url {there.url}")
+    assert isinstance(told, Told)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        ("coin risk btc", "/api/cli/coin/risk/btc"),
+        ("coin risk a/b?c", "/api/cli/coin/risk/a%2Fb%3Fc"),
+        ("coin historical BTC --count 7 --unit d", "/api/cli/coin/historical/BTC?count=7&unit=d"),
+        ("coin historical BTC --count 0", "/api/cli/coin/historical/BTC?count=0"),
+        ("regime", "/api/cli/regime?action=active"),
+        ("regime history SOL", "/api/cli/regime?action=history&symbol=SOL"),
+        ("market health", "/api/cli/market/health"),
+        ("market health --context", "/api/cli/market/health?context=1"),
+        ("signal SOL --as-of 2026-01-31T00:00:00Z", "/api/cli/signal/SOL?as_of=2026-01-31T00%3A00%3A00Z"),
+        ("signal SOL --as-of 2026-01-31", "/api/cli/signal/SOL?as_of=2026-01-31T00%3A00%3A00Z"),
+        ("billing receipts --limit 2", "/api/receipts?limit=2"),
+        ("top losers", "/api/cli/coins?sort=change_24h&limit=10&order=asc"),
+        ("scorecard", "/api/cli/signal-quality?asset=BTC&signal_type=verdict"),
+        ("manifest", "/api/cli/manifest"),
+    ],
+)
+def test_what_was_typed_is_what_is_asked(program: Typed, words: str, target: str) -> None:
+    with peer(says({"schemaVersion": 1, "data": {}, "meta": {}})) as there:
+        assert program(f"{words} --url {there.url}").code == 0
+    [heard] = there.heard
+    path, _, query = heard.target.partition("?")
+    assert (heard.method, path, sorted(query.split("&"))) == (
+        "GET", target.partition("?")[0], sorted(target.partition("?")[2].split("&")),
+    )  # fmt: skip
+    assert heard.headers.get("authorization") == (None if words == "manifest" else "Bearer verdict_sk_x")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["coin", "risk", ""], "SYMBOL is empty"), ([*RISK.split(), "--url", ""], "--url: '' is not")]
+)
+def test_what_is_empty_is_refused_before_it_is_asked_somewhere_else(
+    environment: dict[str, str], words: list[str], said: str
+) -> None:
+    told = typed(*words, environment=environment, terminal=True)
+    assert (told.code, told.out) == (1, "")
+    assert said in told.err
+
+
+@pytest.mark.parametrize(
+    ("line", "request_line", "cost"),
+    [
+        ("coin historical BTC --count 7", "GET {}/api/cli/coin/historical/BTC?count=7", (True, "0.005")),
+        ("walkforward", "GET {}/api/cli/walkforward?action=signals", (True, "0.05")),
+        ("billing", "GET {}/api/cli/billing/tier", (False, None)),
+        ("watch prices", "GET {}/api/cli/watch/prices", (True, None)),
+        ("ask why?", "POST {}/api/cli", (True, "0.05")),
+    ],
+)
+def test_a_rehearsal_shows_request_and_price_and_sends_nothing(
+    person: Typed, program: Typed, environment: dict[str, str], line: str, request_line: str, cost: tuple[bool, str]
+) -> None:
+    told = person(f"{line} --dry-run")
+    lines = told.out.splitlines()
+    counted, price = cost
+    usd = f" or, once they are spent, {price} USDC" if price else ""
+    assert (told.code, told.err, lines[0]) == (0, "", request_line.format(environment["VERDICT_URL"]))
+    assert lines[-1] == f"Would cost {f'one question{usd}' if counted else 'nothing'}. Nothing was sent."
+    found = program(f"{line} --dry-run").json
+    assert f"{found['method']} {found['url']}" == lines[0]
+    assert (found["counted"], found["price_usdc"], bool(found["body"])) == (counted, price, line == "ask why?")
+
+
+def test_people_see_the_view_of_the_offer_and_programs_the_answer_byte_for_byte(person: Typed, program: Typed) -> None:
+    body = (ANSWERS / "coin.risk.json").read_bytes().rstrip(b"\n")
+    told = shown(person, body, RISK)
+    assert (told.code, told.err, "as of 2025-07-25" in told.out) == (0, "", True)
+    for given in (body, body + b"\n"):
+        assert shown(program, given, RISK).out.encode() == body + b"\n"
+        assert shown(program, given, f"{RISK} --json").out.encode() == body + b"\n"
+    indented = shown(person, body, f"{RISK} --json").out
+    assert (indented.startswith('{\n  "schemaVersion": 1,\n'), json.loads(indented)) == (True, json.loads(body))
+
+
+@pytest.mark.promise("scorecard.http")
+def test_the_scorecard_is_asked_of_a_service_without_a_data_folder(
+    person: Typed, environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["VERDICT_DATA_DIR"] = str(tmp_path / "nowhere")
+    told = shown(person, (ANSWERS / "signal.quality.verdict.json").read_bytes(), "scorecard")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("Live: one verdict a day on every coin")
+
+
+@pytest.mark.parametrize(("source", "is_said"), [("fixtures", True), ("live", False)])
+def test_people_are_told_that_data_is_recorded(person: Typed, source: str, is_said: bool) -> None:
+    with peer(answers((ANSWERS / "coin.risk.json").read_bytes(), x_data_source=source)) as there:
+        told = person(f"{RISK} --url {there.url}")
+    assert told.out.endswith("\nrecorded data, replayed: not live\n") == is_said
+
+
+@pytest.mark.parametrize("form", ["--json", "--ndjson", "--csv", "--fields a"])
+def test_at_a_terminal_no_form_lets_an_answer_steer_it(person: Typed, form: str) -> None:
+    document = {"schemaVersion": 1, "data": {"a": HOSTILE + "\U000e0001 é"}, "meta": {HOSTILE: 1}}
+    told = shown(person, document, f"{RISK} {form}")
+    assert "é" in told.out
+    assert all(letter.isprintable() or letter == "\n" for letter in told.out)
+    if form == "--json":
+        assert json.loads(told.out) == document
+
+
+@pytest.mark.parametrize(
+    ("document", "line", "printed"),
+    [
+        (BARE, "billing receipts --ndjson", '{"id":"rcp_1"}\n'),
+        (LIST, f"{EVENTS} --ndjson", "".join(f"{json.dumps(row, separators=(',', ':'))}\n" for row in ENTRIES)),
+        (THING, f"{RISK} --ndjson", '{"a":1,"b":{"c":"é","d":[1,2]},"e":null}\n'),
+        ({**LIST, "data": {"events": "gone"}}, f"{EVENTS} --ndjson", '{"events":"gone"}\n'),
+        ({**LIST, "data": [1]}, f"{EVENTS} --ndjson", "[1]\n"),
+        ({**LIST, "data": {"events": [], "meta": {}}}, f"{EVENTS} --ndjson", ""),
+        ({**LIST, "data": {"events": [], "meta": {}}}, f"{EVENTS} --csv", ""),
+        (b'{"schemaVersion":1,"data":{"a":"\\ud83d"},"meta":{}}', f"{RISK} --ndjson", '{"a":"\\ud83d"}\n'),
+        (b'{"schemaVersion":1,"data":{"a":"\\ud83d"},"meta":{}}', f"{RISK} --csv", "a\n\\ud83d\n"),
+        (LIST, f"{EVENTS} --csv", 'id,in.x,tags,more\n1,true,"[""p""]",\n2,,,"a,b"\n'),
+        (THING, f"{RISK} --csv", 'a,b.c,b.d,e\n1,é,"[1, 2]",\n'),
+        ({**LIST, "data": {"events": [1, None, {}]}}, f"{EVENTS} --csv", 'value\n1\n""\n{}\n'),
+        (
+            {**THING, "data": {"prices": {"bitcoin": {"price": 1.5}, "solana": {"price": 2.0}}}},
+            "market prices --csv",
+            "id,price\nbitcoin,1.5\nsolana,2.0\n",
+        ),
+        (LIST, f"{EVENTS} --fields id", '[{"id":1},{"id":2}]\n'),
+        (LIST, f"{EVENTS} --fields in.x,id, --ndjson", '{"in.x":true,"id":1}\n{"in.x":null,"id":2}\n'),
+        (LIST, f"{EVENTS} --fields id,more --csv", 'id,more\n1,\n2,"a,b"\n'),
+        (LIST, f"{EVENTS} --fields meta.total", '{"meta.total":2}\n'),
+        (LIST, f"{EVENTS} --fields meta.total,events.id --csv", 'meta.total,events.id\n2,"[1, 2]"\n'),
+        ({**LIST, "data": {"events": [], "meta": {}}}, f"{EVENTS} --fields id", "[]\n"),
+        (THING, f"{RISK} --fields b.c,e", '{"b.c":"é","e":null}\n'),
+        (THING, f"{RISK} --fields b.d --csv", 'b.d\n"[1, 2]"\n'),
+        ({**THING, "data": {"a": []}}, f"{RISK} --fields a.b", '{"a.b":[]}\n'),
+    ],
+)
+def test_an_answer_is_printed_in_the_form_that_is_asked_for(
+    program: Typed, document: object, line: str, printed: str
+) -> None:
+    assert shown(program, document, line) == (0, printed, "")
+
+
+@pytest.mark.parametrize(("names", "printed"), [("id", "id\n 1\n 2\n"), ("meta.total", "meta.total  2\n")])
+def test_people_read_fields_in_columns(person: Typed, names: str, printed: str) -> None:
+    assert shown(person, LIST, f"{EVENTS} --fields {names}") == (0, printed, "")
+
+
+@pytest.mark.parametrize(
+    ("document", "line", "out", "said"),
+    [
+        (THING, f"{RISK} --fields a,b.x", '{"a":1,"b.x":null}\n', "there is no field 'b.x' in this answer\n"),
+        ({**THING, "data": {"price": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "(did you mean price?)"),
+        (LIST, f"{EVENTS} --fields id,ids --ndjson", '{"id":1,"ids":null}\n', "(did you mean id?)"),
+        (LIST, f"{EVENTS} --fields tags.x,id --ndjson", '{"tags.x":null,"id":1}\n', "'tags.x'"),
+        ({**THING, "data": 5}, f"{RISK} --fields a", '{"a":null}\n', "'a'"),
+    ],
+)
+def test_a_field_that_is_not_there_is_null_and_told(
+    program: Typed, document: object, line: str, out: str, said: str
+) -> None:
+    told = shown(program, document, line)
+    assert (told.code, told.out.startswith(out)) == (1, True)
+    assert said in told.err
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_escaped"),
+    [
+        *((text, True) for text in ('=HYPERLINK("x")', "@SUM(A1)", "+A1", "-1+A1", "-", "\t=1", "\r=1", "--1-1")),
+        *((text, False) for text in ("-12", "+0.5", "-0.000000001", "a=b", "a-b", "0x12")),
+    ],
+)
+def test_no_text_of_a_stranger_is_a_formula_in_a_spreadsheet(program: Typed, cell: str, is_escaped: bool) -> None:
+    told = shown(program, {**THING, "data": {"quote": cell, cell: -1.5}}, f"{RISK} --csv").out
+    safe = f"'{cell}" if is_escaped else cell
+    assert [*csv.reader(io.StringIO(told, newline=""))] == [["quote", safe], [safe, "-1.5"]]
+
+
+def test_at_a_terminal_lines_of_entries_are_followed_by_where_to_go_on(person: Typed, program: Typed) -> None:
+    assert shown(person, LIST, f"{EVENTS} --ndjson").err == "There is more: --cursor=c1\n"
+    assert shown(program, LIST, f"{EVENTS} --ndjson").err == ""
+    assert shown(person, BARE, "billing receipts --csv").err == "There is more: --cursor=c\\u0007\n"
+    for data in ({"events": [], "meta": 5}, [1]):
+        assert shown(person, {**LIST, "data": data}, f"{EVENTS} --ndjson").err == ""
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"schemaVersion": 1, "data": {"price": 5, "new": [1], "rows": [{"a": HOSTILE}]}, "meta": {"ts": "now"}},
+        {**json.loads((ANSWERS / "coin.risk.json").read_text()), "schemaVersion": 2},
+        json.loads((ANSWERS / "coin.risk.json").read_text().replace('"price":', '"price":Infinity,"_":')),
+    ],
+)
+def test_an_answer_that_this_version_does_not_know_is_shown_plainly(person: Typed, document: object) -> None:
+    """It used up a question. JSON knows no Infinity, Python's reader does."""
+    told = shown(person, document, RISK)
+    assert (told.code, "price" in told.out) == (0, True)
+    assert told.err.startswith("verdict: shown plainly: not as this version knows it (")
+    assert all(letter.isprintable() or letter == "\n" for letter in told.out)
+
+
+def test_a_defect_of_a_view_that_is_none_of_the_answers_is_told_as_one(
+    person: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> Iterator[str]:
+        raise RuntimeError
+
+    monkeypatch.setattr(coin, "coin_risk", broken)
+    assert shown(person, (ANSWERS / "coin.risk.json").read_bytes(), RISK).code == 7
+
+
+def test_what_is_no_service_is_told_so(program: Typed) -> None:
+    told = shown(program, ["hello"], f"{RISK} --ndjson")
+    assert (told.code, told.out, "is that address a Verdict service?" in told.err) == (5, "", True)
+
+
+def test_a_call_that_is_to_be_paid_for_is_sent_again_with_its_payment(
+    program: Typed, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pay(
+        refused: RefusedError, send: Callable[[Mapping[str, str]], RawAnswer], _: Mapping[str, str], **options: Any
+    ) -> RawAnswer:
+        assert (refused.status, options["yes"], options["max_price"]) == (402, True, 20_000)
+        return send({"PAYMENT-SIGNATURE": "signed"})
+
+    monkeypatch.setattr(payment_prompt, "pay", pay)
+    with peer(says(json.loads((ANSWERS / "refused.402.json").read_text()), 402), recorded("coin.risk")) as there:
+        assert program(f"{RISK} --yes --max-price 0.02 --url {there.url}").code == 0
+    first, second = there.heard
+    assert (first.target, first.headers["authorization"]) == (second.target, second.headers["authorization"])
+    assert ("payment-signature" in first.headers, second.headers["payment-signature"]) == (False, "signed")
+
+
+def test_a_call_that_is_not_paid_for_ends_with_3(program: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pay(*_: object, **__: object) -> RawAnswer:
+        raise RefusalError("nothing was paid", UNPAID)
+
+    monkeypatch.setattr(payment_prompt, "pay", pay)
+    with peer(says({}, 402)) as there:
+        told = program(f"{RISK} --url {there.url}")
+    assert (told.code, json.loads(told.err)["error"]) == (
+        3, {"code": "PAYMENT_REQUIRED", "message": "nothing was paid"},
+    )  # fmt: skip
+
+
+def test_what_is_free_is_never_paid_for(program: Typed) -> None:
+    with peer(says({"error": {"code": "PAYMENT_REQUIRED", "message": "pay"}}, 402)) as there:
+        assert program(f"billing --url {there.url}").code == 3
+    assert len(there.heard) == 1
+
+
+def test_a_refusal_is_told_to_people_in_a_line_and_to_programs_as_it_came(person: Typed, program: Typed) -> None:
+    refused = json.loads((ANSWERS / "refused.unknown.json").read_text())
+    with peer(says(refused, 404), says(refused, 404)) as there:
+        assert json.loads(program(f"{RISK} --url {there.url}").err) == refused
+        assert person(f"{RISK} --url {there.url}") == (
+            4, "", "verdict: No coin 'NOPE' is listed. The closest are NOT, NEAR, OP, ONE, HYPE.\n",
+        )  # fmt: skip
+
+
+@pytest.fixture
+def fails(monkeypatch: pytest.MonkeyPatch) -> Fails:
+    """Has commands of routes end in an error."""
+
+    def fail_with(error: Exception) -> None:
+        def call(*_: object) -> int:
+            raise error
+
+        monkeypatch.setattr(calling, "call", call)
+
+    return fail_with
+
+
+def refused(status: int, **headers: str) -> RefusedError:
+    document = {"schemaVersion": 1, "error": {"code": "SOME_CODE", "message": "no \x1b[2J"}}
+    return RefusedError(status, {name.replace("_", "-"): value for name, value in headers.items()}, document)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        *((refused(status), 1) for status in (400,)),
+        *((refused(status), 2) for status in (401, 403)),
+        *((refused(status), 3) for status in (402, 429)),
+        *((refused(status), 4) for status in (307, 404, 405, 409, 499)),
+        *((refused(status), 5) for status in (500, 502, 503, 599)),
+        (UnreachableError("no"), 6),
+        (UnreadableAnswerError("no"), 5),
+        (RefusalError("no"), 1),
+        (RefusalError("no", 3), 3),
+        (RuntimeError("no"), 7),
+        (OSError(28, "No space left on device"), 1),
+        (OSError(28, "No space left on device", "somewhere"), 7),
+        (OSError(104, "Connection reset by peer"), 7),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_exit_code_says_what_kind_of_failure_it_was(
+    fails: Fails, person: Typed, program: Typed, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
+) -> None:
+    monkeypatch.setattr("service.cli.main._discard", lambda _: None)
+    fails(error)
+    assert (person(RISK).code, program(RISK).code) == (code, code)
+
+
+NESTED: list[object] = []
+"""Deeper than Python writes lists, and a service may send what is nearly as deep."""
+for _ in range(100_000):
+    NESTED = [NESTED]
+
+
+def unknown(message: str, candidates: object) -> RefusedError:
+    return RefusedError(404, {}, {"error": {"message": message, "details": {"candidates": candidates}}})
+
+
+def nobody(code: str, authorization: str = "") -> RefusedError:
+    asked = SentRequest("http://a.example", b"GET /", sha256(authorization.encode()).hexdigest())
+    return RefusedError(403, {}, {"error": {"code": code, "message": "who?"}}, asked)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (refused(404), "no \ufffd[2J\n"),
+        (unknown("none", ["BTC", "B\x07"]), "none\nDid you mean BTC or B\ufffd?\n"),
+        (unknown("closest is BTC", ["BTC"]), "closest is BTC\n"),
+        (unknown("none", []), "none\n"),
+        (unknown("none", [NESTED, None, "BTC"]), "none\nDid you mean BTC?\n"),
+        (unknown("none", ["BTC"] * 10_000), f"none\nDid you mean {' or '.join(['BTC'] * 10)}?\n"),
+        (unknown("none", "BTC"), "none\n"),
+        (refused(429, retry_after="12"), "no \ufffd[2J\nTry again in 12 s.\n"),
+        (refused(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), "no \ufffd[2J\n"),
+        (nobody("AUTH_REQUIRED"), "who?\nA key that you have is kept by `verdict login --token`, or set as"),
+        (nobody("AUTH_REQUIRED", "Bearer x"), "who?\n"),
+        (nobody("NOT_FOUND"), "who?\n"),
+        (refused(401), "no \ufffd[2J\n`verdict login` signs in again. VERDICT_TOKEN, if it is set, goes before"),
+    ],
+)
+def test_people_read_what_is_wrong_and_what_to_do(fails: Fails, person: Typed, error: Exception, said: str) -> None:
+    fails(error)
+    told = person(RISK).err
+    assert told.startswith(f"verdict: {said}")
+    assert told.endswith(said[-1]) or not said.endswith("\n")
+    assert told.count("\n") == max(said.count("\n"), 1 + (not said.endswith("\n")))
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UnreachableError("where?"), "UNREACHABLE"),
+        (UnreadableAnswerError("where?"), "UNAVAILABLE"),
+        (RefusalError("where?"), "BAD_REQUEST"),
+        (RefusalError("where?", 2), "AUTH_REQUIRED"),
+        (RefusalError("where?", 3), "PAYMENT_REQUIRED"),
+        (RefusalError("where?", 4), "REFUSED"),
+        (RefusalError("where?", 7), "INTERNAL"),
+    ],
+)
+def test_programs_read_an_envelope_of_what_failed_here(
+    fails: Fails, program: Typed, error: Exception, code: str
+) -> None:
+    fails(error)
+    assert json.loads(program(RISK).err) == {"schemaVersion": 1, "error": {"code": code, "message": "where?"}}
+
+
+@pytest.mark.parametrize("form", ["", "--json", "--ndjson", "--csv"])
+def test_programs_read_what_the_service_sent(fails: Fails, person: Typed, program: Typed, form: str) -> None:
+    error = refused(402)
+    error.document["accepts"] = [{"payTo": "é"}]
+    fails(error)
+    for told in (program(f"{RISK} {form}"), *([person(f"{RISK} {form}")] if form else [])):
+        assert (told.out, told.err.count("\n"), json.loads(told.err)) == ("", 1, error.document)
+    fails(RefusedError(502, {}, {"error": "where?"}))
+    assert json.loads(program(RISK).err) == {"error": "where?"}
+    fails(RefusedError(418, {}, None))
+    assert "418" in json.loads(program(RISK).err)["error"]["message"]
+
+
+@pytest.mark.parametrize(("code", "kept"), [(3, True), (5, False), (6, False)])
+def test_what_was_not_paid_for_is_told_with_how_it_could_be_and_what_may_be_paid_is_not(
+    fails: Fails, program: Typed, code: int, kept: bool
+) -> None:
+    error = RefusalError("too dear", code)
+    offered = {"schemaVersion": 1, "error": {"code": "X", "message": "pay"}, "accepts": [1]}
+    error.__cause__ = RefusedError(402, {}, offered)
+    fails(error)
+    document = json.loads(program(RISK).err)
+    assert (document["error"]["message"], "accepts" in document) == ("too dear", kept)
+
+
+def test_a_defect_says_that_it_is_one_without_what_could_steer_the_terminal_or_opens_a_door(
+    fails: Fails, person: Typed
+) -> None:
+    fails(RuntimeError("postgres://verdict:sesame@db.example.org/verdict?password=sesame, Bearer sesame \x1b]0;t\x07"))
+    said = person(RISK).err
+    assert "Traceback" in said
+    assert "RuntimeError: postgres://" in said
+    assert said.endswith(
+        "verdict: this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it\n"
+    )
+    assert not {"\x1b", "\x07"} & set(said)
+    assert "sesame" not in said
+
+
+COINS = json.loads((ANSWERS / "coins.json").read_text())
+FULL = json.loads((ANSWERS / "signal.json").read_text())
+
+
+def row(**changes: Any) -> Reply:
+    """The table's answer for one coin."""
+    return says({**COINS, "data": {**COINS["data"], "coins": [{**COINS["data"]["coins"][0], **changes}]}})
+
+
+def brief() -> Reply:
+    """A verdict in brief."""
+    data = {name: value for name, value in FULL["data"].items() if name != "raw"}
+    return says({**FULL, "data": {**data, "price": 1.0, "claims": [], "omitted": {"raw": 1}}})
+
+
+def test_an_overview_is_made_of_the_coins_row_and_its_verdict_with_the_two_reasons_that_count_most(
+    person: Typed,
+) -> None:
+    changes = {"price": 187.27, "change_24h": -1.5145, "funding_apr": -3.2, "streak_days": 4, "trend_daily": "UP"}
+    with peer(row(**changes), brief()) as there:
+        told = person(f"BTC --url {there.url}")
+    assert (told.code, told.err) == (0, "")
+    symbol = COINS["data"]["coins"][0]["symbol"]
+    assert [heard.target for heard in there.heard] == [
+        "/api/cli/coins?symbols=BTC",
+        f"/api/cli/signal/{symbol}?detail=brief",
+    ]
+    rules = sorted(FULL["data"]["rules"], key=lambda rule: -abs(rule["contribution"]))[:2]
+    reasons = [
+        f"{'-+'[rule['contribution'] > 0]} {FULL['data']['evidence'][rule['evidence']].partition(' This ')[0]}"
+        for rule in rules
+    ]
+    shown = ("$187.27", "-1.51 % in 24 h", "▲ UP for 4 days", "-3.20 % a year, shorts pay longs", "of ±4", *reasons)
+    assert [text for text in shown if text not in " ".join(told.out.split())] == []
+    assert max(map(len, told.out.splitlines())) <= 80
+
+
+def test_a_program_gets_both_answers_of_an_overview(program: Typed) -> None:
+    with peer(row(), brief()) as there:
+        found = program(f"coin btc --url {there.url}").json
+    assert (found["data"]["coin"], found["meta"]) == (COINS["data"]["coins"][0], COINS["meta"])
+    assert found["data"]["signal"]["verdict"] == FULL["data"]["verdict"]
+
+
+def test_an_overview_of_an_unknown_coin_is_refused_and_costs_one_call(person: Typed) -> None:
+    refused = json.loads((ANSWERS / "refused.unknown.json").read_text())
+    with peer(says(refused, 404)) as there:
+        told = person(f"NOPE --url {there.url}")
+    assert (told.code, told.out, refused["error"]["message"] in told.err, len(there.heard)) == (4, "", True, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (says({"error": {"message": "Not yet."}}, 503), "Not yet."),
+        (says(json.loads((ANSWERS / "refused.402.json").read_text()), 402), ""),
+    ],
+)
+def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: Typed, reply: Reply, said: str) -> None:
+    with peer(row(price=187.27, _stale_fields=["price"]), reply) as there:
+        told = person(f"BTC --url {there.url}")
+    assert (told.code, told.err.startswith(f"verdict: no verdict: {said}")) == (0, True)
+    assert [text in told.out for text in ("$187.27", "(stale)", "Verdict")] == [True, True, False]
+
+
+def test_a_rehearsal_of_an_overview_shows_both_calls(person: Typed) -> None:
+    assert person("BTC --dry-run").out.count("Would cost one question or, once they are spent, 0.005 USDC.") == 2
