@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -162,28 +162,20 @@ def _print(response: http.client.HTTPResponse) -> None:
 
 def _save(response: http.client.HTTPResponse, path: Path) -> None:
     """Write the body to a file, which is replaced only when all of it has arrived. A device is written to directly."""
+    body = b"".join(pieces_of(response))
     path = path.resolve()
-    is_device = path.exists() and not path.is_file()
-    with ExitStack() as stack:
-        with _local(path):
-            folder = path.parent
-            file = (
-                stack.enter_context(path.open("wb"))
-                if is_device
-                else stack.enter_context(tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.", delete=False))
-            )
-        temporary = None if is_device else Path(file.name)
-        if temporary is not None:
-            stack.callback(temporary.unlink, missing_ok=True)
-        for piece in pieces_of(response):
-            with _local(path):
-                file.write(piece)
-        with _local(path):
-            file.flush()
-            if temporary is not None:
-                if path.exists():
-                    temporary.chmod(path.stat().st_mode & 0o777)
-                temporary.replace(path)
+    with _local(path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(body)
+            return
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            draft.write_bytes(body)
+            if path.exists():
+                draft.chmod(path.stat().st_mode & 0o777)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 class _LocalError(Exception):
