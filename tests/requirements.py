@@ -612,7 +612,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "plausibility.payments": "A payment of funding beyond the cap or far from the accepted rate is not stored.",
     },
     "contract-2 §4: verdict mcp": {
-        "mcp.sessions": "Sessions of verdict mcp --http are capped per key, and idle ones end after 5 min.",
+        "mcp.sessions": "verdict mcp --http keeps no sessions, so that none has to be capped or ended when idle.",
         "mcp.body": "A body sent to verdict mcp --http has a deadline.",
         "mcp.host": "verdict mcp --http takes one Host header and checks it before any redirect.",
         "mcp.unreadable": "Over stdio an unreadable message gets a JSON-RPC error, and the server goes on.",

@@ -20,10 +20,8 @@ Decisions:
   counts as absent.
 - A message has at most 4 MB, and over HTTP 15 s to arrive. An invalid line on standard input gets a JSON-RPC error, and
   reading goes on.
-- A session over HTTP belongs to a credential that the service has confirmed, or to the network of a caller without one.
-  A holder has 16, which expire after 5 idle minutes; the next one ends the oldest. Of 500 in all, those without a
-  confirmed credential end first. The service is asked about a token once a minute at most.
-- Answers over HTTP are events for callers that name `text/event-stream`, and JSON for others.
-- Both generations of the protocol work: sessions with a handshake, and stateless requests. A question to the user about
-  a symbol goes back in the answer, or is sent while the call waits.
+- Over HTTP each request is answered by itself, in JSON: there is no session to own, to count or to end. The service
+  judges the credential of each call.
+- A question to the user about a symbol goes back in the answer (protocol 2026-07-28), or is sent while the call waits
+  (before, over standard input and output).
 """

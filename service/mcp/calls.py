@@ -1,27 +1,24 @@
-"""Handles a tool call: validates arguments, asks the service in a thread, returns a result or an error."""
+"""Answers tool calls: checks arguments, asks the service in a thread, returns a result or an error."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 from mcp import types
 from mcp.shared.exceptions import MCPError
+from msgspec import UNSET
 
-from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
-from service.client.errors import RefusalError
-from service.client.paying.terms import OpenPaymentError, UnpaidError
-from service.client.pool import CallThreads
-from service.mcp.elicitation import Context, ambiguous_name, can_ask, choose, chosen, input_required, is_modern
+from service.client.answer import RawAnswer, RefusedError
+from service.client.calls import request_of
+from service.client.errors import VerdictError
+from service.client.paying.buyer import Buyer
+from service.client.pool import CallThreads, ConnectionPool
+from service.mcp.elicitation import Context, ambiguous_name, ask_user, chosen
 from service.mcp.error_messages import explain
-from service.mcp.gateway import Gateway
-from service.mcp.tool_results import ToolResult, clean, make_result
-from service.mcp.tools import TOOL_OF, McpTool
+from service.mcp.tool_results import DEFAULT_BYTES, clean, make_result
+from service.mcp.tools import TOOL_OF, McpTool, ToolRequest
 from service.validation_errors import explain_invalid
 from service.wire.schema import compact_schema
-
-FAILURES = (RefusedError, UnreachableError, UnreadableAnswerError, UnpaidError, OpenPaymentError, RefusalError)
-"""Errors that are reported to the model."""
 
 _SHOWN: Final = 60
 """Characters of an argument that a message repeats."""
@@ -33,30 +30,64 @@ _NAMED: Final = 8
 """Ignored arguments that a message names."""
 
 Arguments = dict[str, Any]
-Result = types.CallToolResult | types.InputRequiredResult
 
 
-class ToolCaller:
-    """Answers tool calls.
+class Gateway:
+    """Calls one service for the callers of the MCP server, and answers their tool calls.
 
     Args:
-        gateway: The connection to the service.
+        url: The service.
+        token_of: The token for a call, by the headers of its HTTP request (None over standard input).
+        buyer: Pays for requests refused with 402; None never pays.
         most_bytes: Byte budget of an answer.
         over_http: Whether callers bring their own credential.
 
     Attributes:
-        gateway: As given.
-        threads: Threads that call the service.
+        pool: The connections.
+        close: Closes them.
     """
 
-    def __init__(self, gateway: Gateway, most_bytes: int, *, over_http: bool) -> None:
-        self.gateway = gateway
-        self.threads = CallThreads()
-        self._most_bytes = most_bytes
+    def __init__(
+        self,
+        url: str,
+        token_of: Callable[[Mapping[str, str] | None], str | None],
+        buyer: Buyer | None = None,
+        *,
+        most_bytes: int = DEFAULT_BYTES,
+        over_http: bool = False,
+    ) -> None:
+        self.pool = ConnectionPool(url)
+        self.close = self.pool.close
+        self.pays = buyer is not None
+        self.most_bytes = most_bytes
+        self._token_of = token_of
+        self._buyer = buyer
         self._over_http = over_http
+        self._threads = CallThreads()
 
-    async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
-        """Answer one call.
+    async def ask(self, asked: ToolRequest, context: Context) -> RawAnswer:
+        """Send one request in a thread, and pay for it if configured.
+
+        Raises:
+            VerdictError: If there is no answer; `explain` says what to do.
+        """
+        request = request_of(asked.offer, {name: value for name, value in asked.values.items() if value is not UNSET})
+        headers = context.request.headers if context.request is not None else None
+
+        def send() -> RawAnswer:
+            with self.pool.connection(self._token_of(headers)) as client:
+                return client.ask(*request) if self._buyer is None else self._buyer.ask(client, request)
+
+        return await self._threads.run(send)
+
+    def explain(self, error: VerdictError) -> str:
+        """Why a request has no answer, and what to do."""
+        return explain(error, over_http=self._over_http, pays=self.pays)
+
+    async def call(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Answer one tool call.
 
         Raises:
             MCPError: If the tool does not exist.
@@ -70,44 +101,36 @@ class ToolCaller:
         replies = params.input_responses or {}
         meant = {name: choice for name in given if (choice := chosen(replies.get(name), name))}
         try:
-            return await self._answer(context, tool, given, meant, ignored)
-        except FAILURES as error:
-            doubt = ambiguous_name(error, given)
-            if doubt is None or replies or not can_ask(context):
-                return self._failed(error, ignored)
-            if is_modern(context):
-                return input_required(doubt)
-            choice = await choose(context, doubt)
-            if choice is None:
-                return self._failed(error, ignored)
-            meant = {doubt.field: choice}
-        try:
-            return await self._answer(context, tool, given, meant, ignored)
-        except FAILURES as error:
-            return self._failed(error, ignored)
+            try:
+                return await self._answer(context, tool, given, meant, ignored)
+            except RefusedError as error:
+                doubt = ambiguous_name(error, given)
+                if doubt is None or replies or (choice := await ask_user(context, doubt)) is None:
+                    raise
+                if not isinstance(choice, str):
+                    return choice
+                return await self._answer(context, tool, given, {doubt.field: choice}, ignored)
+        except VerdictError as error:
+            return _result(self.explain(error), ignored)
 
     async def _answer(
         self, context: Context, tool: McpTool, given: Arguments, meant: Mapping[str, str], ignored: str
-    ) -> Result:
+    ) -> types.CallToolResult:
         missing = [name for name in compact_schema(tool.arguments).get("required", ()) if name not in given]
-        if missing:
-            wrong = f"{tool.name} needs {' and '.join(missing)}, which this call lacks or leaves empty"
-            return _misused(tool, wrong, ignored)
+        wrong = f"{tool.name} needs {' and '.join(missing)}, which this call lacks or leaves empty" if missing else ""
         try:
-            asked = tool.request({**given, **meant})
+            asked = None if missing else tool.request({**given, **meant})
         except msgspec.ValidationError as error:
-            return _misused(tool, clean(explain_invalid(error, tool.arguments).sentence("the call"))[:_TOLD], ignored)
-        headers = context.request.headers if context.request is not None else None
-        ask = partial(self.gateway.ask, asked, headers)
-        came = await self.threads.run(ask)
+            asked, wrong = None, clean(explain_invalid(error, tool.arguments).sentence("the call"))[:_TOLD]
+        if asked is None:
+            return _result(f"BAD_REQUEST: {wrong}. {_usage(tool)} Call again with what is missing or wrong.", ignored)
+        came = await self.ask(asked, context)
         happened = [
             f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice[:_SHOWN]!r}, as the user chose."
             for name, choice in meant.items()
         ]
-        return _result(make_result(tool, asked, came, self._most_bytes, _joined(*happened, ignored)))
-
-    def _failed(self, error: Exception, ignored: str) -> types.CallToolResult:
-        return failed(_joined(explain(error, over_http=self._over_http, pays=self.gateway.pays), ignored))
+        result = make_result(tool, asked, came, self.most_bytes, " ".join(filter(None, (*happened, ignored))))
+        return _result(result.text, structured=result.structured)
 
 
 def _sorted(tool: McpTool, arguments: Arguments) -> tuple[Arguments, str]:
@@ -117,13 +140,11 @@ def _sorted(tool: McpTool, arguments: Arguments) -> tuple[Arguments, str]:
     """
     takes = tool.arguments.__struct_fields__
     given = {name: value for name, value in arguments.items() if name in takes and not _is_empty(value)}
-    unknown = [name for name in arguments if name not in takes]
+    unknown = [_named(name) for name in arguments if name not in takes]
     if not unknown:
         return given, ""
-    named = [_named(name) for name in unknown[:_NAMED]]
-    if len(unknown) > _NAMED:
-        named.append(f"{len(unknown) - _NAMED} more")
-    return given, f"Ignored arguments that {tool.name} does not take: {', '.join(named)}."
+    more = [f"{len(unknown) - _NAMED} more"] if len(unknown) > _NAMED else []
+    return given, f"Ignored arguments that {tool.name} does not take: {', '.join(unknown[:_NAMED] + more)}."
 
 
 def _named(argument: str) -> str:
@@ -139,14 +160,6 @@ def _is_empty(value: object) -> bool:
     )
 
 
-def _misused(tool: McpTool, wrong: str, ignored: str) -> types.CallToolResult:
-    return failed(_joined(f"BAD_REQUEST: {wrong}. {_usage(tool)} Call again with what is missing or wrong.", ignored))
-
-
-def _joined(*sentences: str) -> str:
-    return " ".join(filter(None, sentences))
-
-
 def _usage(tool: McpTool) -> str:
     """A tool's arguments in a sentence, for a model that did not follow the schema."""
     schema = compact_schema(tool.arguments)
@@ -158,10 +171,9 @@ def _usage(tool: McpTool) -> str:
     return f"{tool.name} takes {'; '.join(takes)}."
 
 
-def failed(text: str) -> types.CallToolResult:
-    """An error result, which the model sees and can act on."""
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
-
-
-def _result(result: ToolResult) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=result.text)], structured_content=result.structured)
+def _result(text: str, ignored: str = "", structured: Arguments | None = None) -> types.CallToolResult:
+    """A result; without data an error, which the model sees and can act on."""
+    said = " ".join(filter(None, (text, ignored)))
+    return types.CallToolResult(
+        content=[types.TextContent(text=said)], structured_content=structured, is_error=structured is None
+    )

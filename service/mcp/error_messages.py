@@ -7,15 +7,15 @@ from typing import Any, Final
 import msgspec
 from mcp import types
 
-from service.client.answer import RefusedError, UnreachableError
-from service.client.errors import RefusalError
+from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.errors import VerdictError
 from service.client.paying.terms import OpenPaymentError, UnpaidError
 from service.errors import STATUS
 from service.mcp.tool_results import clean
 
 NO_SUBSTITUTE: Final = "Figures from memory are no substitute."
 
-_AGAIN: Final = "Try again later. " + NO_SUBSTITUTE
+_AGAIN: Final = f"Try again later. {NO_SUBSTITUTE}"
 _CORRECT: Final = "Correct the arguments and call again."
 _USER: Final = "Do not try again before your user has done something about it: "
 _ACTIONS: Final[Mapping[int, str]] = {
@@ -37,71 +37,64 @@ _MOST_SAID: Final = 600
 _MOST: Final = 2_000
 """Longest error message, and longest text about it, in characters."""
 
-_LOGIN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
-
-def explain(error: Exception, *, over_http: bool, pays: bool) -> str:
+def explain(error: VerdictError, *, over_http: bool, pays: bool) -> str:
     """A code, what is wrong, and what to do.
 
     Args:
-        error: What the way to the service raised.
+        error: What the client raised.
         over_http: Whether callers bring their own credential.
         pays: Whether this tool server pays.
     """
+    said = f"{str(error)[:_MOST_SAID].rstrip('.')}."
     match error:
         case RefusedError():
-            text = f"{_code(error)}: {_said(error)} {_action(error, over_http=over_http, pays=pays)}"
+            # Where a route tells no code, the first of its status.
+            known = (code for code, status in STATUS.items() if status == error.status)
+            code = error.code if error.code in STATUS else next(known, error.code)
+            text = f"{code}: {said} {_action(error, over_http=over_http, pays=pays)}"
         case UnpaidError():
-            text = f"PAYMENT_REQUIRED: {_said(error)} {_USER}raise the ceilings, or wait for a free question."
+            text = f"PAYMENT_REQUIRED: {said} {_USER}raise the ceilings, or wait for a free question."
         case OpenPaymentError():
             text = (
                 "PAYMENT_PENDING: The outcome of the payment for this call is not known yet. Call again with the same "
                 "arguments: the same payment is sent again, never a second one."
             )
         case UnreachableError():
-            text = f"UNREACHABLE: {_said(error)} Tell your user. {NO_SUBSTITUTE}"
-        case RefusalError():
-            text = f"REFUSED: {_said(error)}"
+            text = f"UNREACHABLE: {said} Tell your user. {NO_SUBSTITUTE}"
+        case UnreadableAnswerError():
+            text = f"UNREADABLE: {said} Tell your user that this tool server may be older than the service."
         case _:
-            text = f"UNREADABLE: {_said(error)} Tell your user that this tool server may be older than the service."
+            text = f"REFUSED: {said}"
     return str(clean(text))[:_MOST]
 
 
-def _said(error: Exception) -> str:
-    """An error's message as a sentence."""
-    return f"{str(error)[:_MOST_SAID].rstrip('.')}."
-
-
 def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
-    if error.status in _LOGIN:
+    if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return _USER + _CREDENTIAL[over_http]
     if error.status == HTTPStatus.PAYMENT_REQUIRED:
-        return _USER + _ways_on(error.document, over_http=over_http, pays=pays)
+        return f"{_USER}{_ways_on(error.document, may_pay=not over_http and not pays)}."
     action = _ACTIONS.get(error.status, "Tell your user.")
     wait = error.headers.get("retry-after", "")
     return f"{action} Not before {wait} s from now." if wait.isascii() and wait.isdigit() else action
 
 
-def _ways_on(document: Any, *, over_http: bool, pays: bool) -> str:
+def _ways_on(document: Any, *, may_pay: bool) -> str:
     """What a challenge's gate says of the price, and of when a question is free again."""
-    gate = document.get("gate") if isinstance(document, dict) else None
-    gate = gate if isinstance(gate, dict) else {}
-    query = gate.get("this_query")
-    price = query.get("price_usdc") if isinstance(query, dict) else None
-    ways = [f"wait until {gate['reset_at']}"] if gate.get("reset_at") else []
-    if gate.get("upgrade_url"):
-        ways.append(f"get a higher plan at {gate['upgrade_url']}")
-    if not over_http and not pays:
-        ways.append("start this tool server with --pay, so that it pays below the ceilings")
+    gate = _object(document, "gate")
+    price = _object(gate, "this_query").get("price_usdc")
+    ways = [
+        f"wait until {gate['reset_at']}" if gate.get("reset_at") else "",
+        f"get a higher plan at {gate['upgrade_url']}" if gate.get("upgrade_url") else "",
+        "start this tool server with --pay, so that it pays below the ceilings" if may_pay else "",
+    ]
     cost = f"this call costs {price} USDC; " if price else ""
-    return f"{cost}{', or '.join(ways) or 'use another credential'}."
+    return cost + (", or ".join(filter(None, ways)) or "use another credential")
 
 
-def _code(error: RefusedError) -> str:
-    """The code; where a route tells none, the first of its status."""
-    if error.code in STATUS:
-        return error.code
-    return next((code for code, status in STATUS.items() if status == error.status), error.code)
+def _object(holder: Any, name: str) -> dict[str, Any]:
+    found = holder.get(name) if isinstance(holder, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def judge(raw: bytes) -> types.JSONRPCError | None:

@@ -1,4 +1,4 @@
-"""Entries for this server in the configuration files of MCP hosts, written into the text: the rest stays as it is.
+"""Entries for this server in the configuration files of MCP hosts. JSON is rewritten, TOML is appended to.
 
 Sources: the hosts' documentation of `claude_desktop_config.json` (Claude Desktop), `mcp.json` (Cursor, VS Code) and
 `config.toml` (Codex).
@@ -16,6 +16,8 @@ from service.client.errors import RefusalError
 NAME: Final = "verdict"
 """Name of the entry."""
 
+_INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+
 Entry = dict[str, Any]
 
 
@@ -27,16 +29,14 @@ class Host(NamedTuple):
         path: Path of its file, by environment variables and `sys.platform`.
         table: Key of the table of servers.
         fixed: Further fields of the entry.
-        insert: Text with the entry, by the text, the key of the table and the entry.
         parse: Document of a text; raises `ValueError`.
     """
 
     title: str
     path: Callable[[Mapping[str, str], str], Path]
-    table: str
-    fixed: Entry
-    insert: Callable[[str, str, Entry], str]
-    parse: Callable[[str], Any]
+    table: str = "mcpServers"
+    fixed: Mapping[str, Any] = {}
+    parse: Callable[[str], Any] = json.loads
 
 
 def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
@@ -64,9 +64,10 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
             wanted["args"] = arguments  # with options that were added by hand
     if old == wanted:
         return text
+    document = {**before, host.table: {**servers, NAME: wanted}}
     try:
-        after = host.insert(text, host.table, wanted)
-        if host.parse(after) == {**before, host.table: {**servers, NAME: wanted}}:
+        after = _json(text, document) if host.parse is json.loads else _toml(text, host.table, wanted)
+        if after.encode() and host.parse(after) == document:
             return after
     except ValueError:
         pass
@@ -89,81 +90,24 @@ def _parsed(host: Host, path: Path, text: str) -> dict[str, Any]:
     return found
 
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+def _json(text: str, document: Mapping[str, Any]) -> str:
+    """A document in the indent, the line ends and the alphabet of a text."""
+    indent = found[1] if (found := _INDENT.search(text)) else "  "
+    after = json.dumps(document, indent=indent, ensure_ascii=text.isascii(), allow_nan=False) + "\n"
+    return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 
-def _insert_json(text: str, table: str, entry: Entry) -> str:
-    """Set `table.verdict` in a JSON text, in the text's own indent and line ends."""
-    indented = _INDENT.search(text)
-    unit = indented[1] if indented else "  "
-    text = text if text.strip() else "{}\n"
-    start = _after_space(text, 0)
-    members = _members(text, start)
-    if table in members:
-        return _set(text, members[table][0], NAME, entry, unit, 2)
-    return _set(text, start, table, {NAME: entry}, unit, 1)
-
-
-def _set(text: str, start: int, key: str, value: Any, unit: str, depth: int) -> str:
-    """Set a member of the object that begins at `start` and whose members are indented `depth` times."""
-    members = _members(text, start)
-    line = "\r\n" if "\r\n" in text else "\n"
-    inside = start + 1
-    rest = text[_after_space(text, inside) :]
-    is_one_line = bool(members) and "\n" not in text[inside : len(text) - len(rest)]
-    written = json.dumps(value, indent=None if is_one_line else unit, ensure_ascii=False)
-    written = written.replace("\n", line + unit * depth)
-    if key in members:
-        first, last = members[key]
-        return text[:first] + written + text[last:]
-    # A new member comes first, so that no other line changes.
-    member = f"{json.dumps(key)}: {written}"
-    if is_one_line:
-        return f"{text[:inside]}{member}, {rest}"
-    outer = "," + text[inside:] if members else f"{line}{unit * (depth - 1)}{rest}"
-    return f"{text[:inside]}{line}{unit * depth}{member}{outer}"
-
-
-def _members(text: str, start: int) -> dict[str, tuple[int, int]]:
-    """Where the values of an object begin and end. The text is valid JSON."""
-    decode = json.JSONDecoder().raw_decode
-    spans: dict[str, tuple[int, int]] = {}
-    at = _after_space(text, start + 1)
-    while text[at] != "}":
-        key, at = decode(text, at)
-        first = _after_space(text, _after_space(text, at) + 1)
-        _, last = decode(text, first)
-        spans[key] = (first, last)
-        at = _after_space(text, last)
-        at = _after_space(text, at + 1) if text[at] == "," else at
-    return spans
-
-
-def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
-
-
-def _insert_toml(text: str, table: str, entry: Entry) -> str:
-    """Append a table to a TOML text. The result is not valid if the table is there already."""
-    env = ", ".join(f"{name} = {_quoted(value)}" for name, value in entry.get("env", {}).items())
+def _toml(text: str, table: str, entry: Entry) -> str:
+    """A text with a table at its end. The result is not valid if the table is there already."""
+    quoted = {name: json.dumps(value, ensure_ascii=False) for name, value in entry.get("env", {}).items()}
+    env = ", ".join(f"{name} = {value}" for name, value in quoted.items())
     lines = [
         f"[{table}.{NAME}]",
-        f"command = {_quoted(entry['command'])}",
-        f"args = [{', '.join(map(_quoted, entry['args']))}]",
+        *(f"{name} = {json.dumps(entry[name], ensure_ascii=False)}" for name in ("command", "args")),
         *([f"env = {{ {env} }}"] if env else []),
     ]
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return text + gap + "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _in_home(*names: str) -> Callable[[Mapping[str, str], str], Path]:
-    return lambda environment, _platform: _home(environment).joinpath(*names)
 
 
 def _home(environment: Mapping[str, str]) -> Path:
@@ -174,8 +118,8 @@ def _home(environment: Mapping[str, str]) -> Path:
 
 
 def _of_claude(environment: Mapping[str, str], platform: str) -> Path:
-    folder = ("Library", "Application Support") if platform == "darwin" else (".config",)
-    return _home(environment).joinpath(*folder, "Claude", "claude_desktop_config.json")
+    folder = "Library/Application Support" if platform == "darwin" else ".config"
+    return _home(environment) / folder / "Claude" / "claude_desktop_config.json"
 
 
 def _of_codex(environment: Mapping[str, str], _platform: str) -> Path:
@@ -184,17 +128,10 @@ def _of_codex(environment: Mapping[str, str], _platform: str) -> Path:
 
 
 HOSTS: Final[Mapping[str, Host]] = {
-    "claude": Host("Claude Desktop", _of_claude, "mcpServers", {}, _insert_json, json.loads),
-    "cursor": Host("Cursor", _in_home(".cursor", "mcp.json"), "mcpServers", {}, _insert_json, json.loads),
-    "vscode": Host(
-        "VS Code",
-        lambda _environment, _platform: Path.cwd() / ".vscode" / "mcp.json",
-        "servers",
-        {"type": "stdio"},
-        _insert_json,
-        json.loads,
-    ),
-    "codex": Host("Codex", _of_codex, "mcp_servers", {}, _insert_toml, tomllib.loads),
+    "claude": Host("Claude Desktop", _of_claude),
+    "cursor": Host("Cursor", lambda environment, _platform: _home(environment) / ".cursor" / "mcp.json"),
+    "vscode": Host("VS Code", lambda *_: Path.cwd() / ".vscode" / "mcp.json", "servers", {"type": "stdio"}),
+    "codex": Host("Codex", _of_codex, "mcp_servers", parse=tomllib.loads),
 }
 
 
@@ -206,8 +143,4 @@ def entry_of(command: Sequence[str], url: str | None) -> Entry:
         url: The service, if it is not the default one.
     """
     program, *arguments = command
-    return {
-        "command": program,
-        "args": [*arguments, "mcp"],
-        **({"env": {"VERDICT_URL": url}} if url else {}),
-    }
+    return {"command": program, "args": [*arguments, "mcp"], **({"env": {"VERDICT_URL": url}} if url else {})}

@@ -1,6 +1,5 @@
 """The MCP server object: its lists of tools, resources and prompts."""
 
-from functools import partial
 from typing import Any, Final
 
 from mcp import types
@@ -9,11 +8,11 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from service import __version__
-from service.mcp import resources
-from service.mcp.calls import FAILURES, ToolCaller
+from service.client.errors import VerdictError
+from service.mcp.calls import Gateway
 from service.mcp.elicitation import Context
-from service.mcp.error_messages import explain
-from service.mcp.tools import TOOLS, McpTool
+from service.mcp.resources import PROMPTS, RESOURCES, get_prompt, shown
+from service.mcp.tools import TOOLS, McpTool, ToolRequest
 from service.wire.schema import compact_schema
 
 INSTRUCTIONS: Final = (
@@ -27,40 +26,33 @@ INSTRUCTIONS: Final = (
 _HOUR: Final = CacheHint(ttl_ms=3_600_000, scope="public")
 
 
-def make_server(caller: ToolCaller, most_bytes: int, *, over_http: bool) -> Server[Any]:
-    """Make the tool server.
-
-    Args:
-        caller: Answers calls.
-        most_bytes: Of an answer.
-        over_http: Whether callers bring their own credential.
-    """
-    gateway = caller.gateway
+def make_server(gateway: Gateway) -> Server[Any]:
+    """Make the tool server that answers through a gateway."""
     tools = types.ListToolsResult(tools=[_listed(tool, pays=gateway.pays) for tool in TOOLS])
 
-    async def list_tools(_context: Context, _params: object) -> types.ListToolsResult:
+    async def list_tools(*_: object) -> types.ListToolsResult:
         return tools
 
-    async def list_resources(_context: Context, _params: object) -> types.ListResourcesResult:
-        return resources.list_resources()
+    async def list_resources(*_: object) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[resource for resource, _route in RESOURCES.values()])
+
+    async def list_prompts(*_: object) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[prompt for prompt, _text in PROMPTS.values()])
 
     async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        route = resources.ROUTES.get(params.uri)
-        if route is None:
+        if params.uri not in RESOURCES:
             raise MCPError(types.INVALID_PARAMS, f"there is no resource {params.uri!r}", {"uri": params.uri})
-        headers = context.request.headers if context.request is not None else None
+        resource, route = RESOURCES[params.uri]
         try:
-            document = await caller.threads.run(partial(gateway.read, route, headers))
-            return resources.read_resource(params.uri, document, pays=gateway.pays, most_bytes=most_bytes)
-        except FAILURES as error:
-            text = explain(error, over_http=over_http, pays=gateway.pays)
-            raise MCPError(types.INTERNAL_ERROR, text, {"uri": params.uri}) from None
+            came = await gateway.ask(ToolRequest(route, {}), context)
+            text = shown(params.uri, came.document, pays=gateway.pays, most_bytes=gateway.most_bytes)
+        except VerdictError as error:
+            raise MCPError(types.INTERNAL_ERROR, gateway.explain(error), {"uri": params.uri}) from None
+        content = types.TextResourceContents(uri=params.uri, mime_type=resource.mime_type, text=text)
+        return types.ReadResourceResult(contents=[content])
 
-    async def list_prompts(_context: Context, _params: object) -> types.ListPromptsResult:
-        return resources.list_prompts()
-
-    async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return resources.get_prompt(params.name, params.arguments or {})
+    async def prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return get_prompt(params.name, params.arguments or {})
 
     return Server(
         "verdict",
@@ -68,11 +60,11 @@ def make_server(caller: ToolCaller, most_bytes: int, *, over_http: bool) -> Serv
         version=__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
-        on_call_tool=caller.call,
+        on_call_tool=gateway.call,
         on_list_resources=list_resources,
         on_read_resource=read,
         on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
+        on_get_prompt=prompt,
         cache_hints={"tools/list": _HOUR, "resources/list": _HOUR, "prompts/list": _HOUR},
     )
 

@@ -1,21 +1,41 @@
-"""One-line text summaries of answers, for hosts that show a model only the text."""
+"""One-line text summaries of answers, for hosts that show a model only the text.
 
-from collections.abc import Callable, Mapping
+Templates are format strings: `{price:usd}` writes a number in a format of `service.formats` (a hyphen for null),
+`{verdict:or no verdict}` has words for a value that is null or empty, and `{clearedAt:if  (over)}` has some for one
+that is neither.
+"""
+
+import string
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from service import formats
 
 _FEW: Final = 8
+_FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "usd": formats.usd,
+    "money": formats.money,
+    "signed": formats.change,
+    "percent": formats.percent,
+    "share": formats.share,
+    "day": formats.day,
+    "label": formats.label,
+}
 
 Data = Mapping[str, Any]
 
 
-def _known(write: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda value: "-" if value is None else write(value)
+class _Templates(string.Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        kind, _, words = format_spec.partition(" ")
+        if kind in _FORMATS:
+            return "-" if value is None else _FORMATS[kind](value)
+        if kind == "if":
+            return words if value else ""
+        return str(value or words) if kind == "or" else str(value)
 
 
-usd, money, signed = _known(formats.usd), _known(formats.money), _known(formats.change)
-percent, share, day = _known(formats.percent), _known(formats.share), _known(formats.day)
+_TEMPLATES: Final = _Templates()
 
 
 def summarize(offer: str, data: Data) -> str:
@@ -25,224 +45,176 @@ def summarize(offer: str, data: Data) -> str:
         offer: Id of the route that it is of.
         data: The payload, as it came.
     """
-    return _TELLERS[offer](data)
+    return _SUMMARIES[offer](data)
 
 
-def _risk(data: Data) -> str:
-    side = data["funding_paying_side"]
-    return (
-        f"{data['symbol']} at {usd(data['price'])}; daily trend {data['trend_daily'] or 'unknown'}, weekly "
-        f"{data['trend_weekly'] or 'unknown'}; funding {signed(data['funding_apr'])} a year"
-        f"{f' ({side} pay)' if side else ''}. {data['sentiment_summary'] or 'Its sentiment is not known.'}"
-    )
+def _say(template: str, data: Data, **more: Any) -> str:
+    return _TEMPLATES.vformat(template, (), {**data, **more})
 
 
-def _coins(data: Data) -> str:
-    rows = _few(
-        f"{row['symbol']} {usd(row['price'])} ({signed(row['change_24h'])} in 24 h, {row['verdict'] or 'no verdict'})"
-        for row in data["coins"]
-    )
-    return f"{len(data['coins'])} of {data['meta']['total']} coins: {rows}."
+def _few(texts: Iterable[str]) -> str:
+    every = list(texts)
+    return ", ".join(every[:_FEW]) + (f" and {len(every) - _FEW} more" if len(every) > _FEW else "") or "none"
+
+
+def _text(template: str) -> Callable[[Data], str]:
+    return lambda data: _say(template, data)
+
+
+def _rows(name: str, template: str, row: str) -> Callable[[Data], str]:
+    """Says `size` and the first `rows` of a list, or of an object's values."""
+
+    def say(data: Data) -> str:
+        found = data[name]
+        each = found.values() if isinstance(found, dict) else found
+        return _say(template, data, size=len(found), rows=_few(_say(row, one) for one in each))
+
+    return say
 
 
 def _signal(data: Data) -> str:
     sentences = data["evidence"]
     counting = [sentences[rule["evidence"]] for rule in data["rules"] if rule["contribution"]]
-    claims = [_claim(claim) for claim in data["claims"] or ()]
+    claim = "{target:label} after {days} days: {probability:share} (base rate {base_rate:share})."
+    claims = [_say(claim, each) for each in data["claims"] or ()]
     unclaimed = "No probability is claimed for such a verdict; get_signal_quality has the record of verdicts."
-    price = "" if data["price"] is None else f" at {usd(data['price'])}"
+    price = "" if data["price"] is None else _say(" at {price:usd}", data)
     start = f"{data['symbol']}{price}: {data['verdict']}."
     return " ".join([start, *counting, *sentences[-2:], *(claims or [unclaimed])])
 
 
-def _claim(claim: Data) -> str:
-    probability, base_rate = share(claim["probability"]), share(claim["base_rate"])
-    return f"{formats.label(claim['target'])} after {claim['days']} days: {probability} (base rate {base_rate})."
-
-
-def _historical(data: Data) -> str:
-    return (
-        f"{data['symbol']} went from {usd(data['at']['priceUSD'])} to {usd(data['now']['priceUSD'])} in "
-        f"{data['count']} {data['unit']}: {signed(data['change_pct'])}."
-    )
-
-
-def _health(data: Data) -> str:
-    return str(data["interpretation"])
-
-
 def _crossing(data: Data) -> str:
-    if not data["crossings"]:
-        return "No crossing."
-    last = data["crossings"][0]
-    return f"{len(data['crossings'])} crossings in 90 days, the last on {day(last['at'])}: {last['direction']}."
+    crossings = data["crossings"]
+    text = "{size} crossings in 90 days, the last on {at:day}: {direction}."
+    return _say(text, crossings[0], size=len(crossings)) if crossings else "No crossing."
 
 
 def _regime(data: Data) -> str:
     if "market" in data:
-        market, held = data["market"], data["positions"]
-        names = _few(f"{row['symbol']} {row['direction']}" for row in held)
-        return f"The market is {market['regime']} since {day(market['since'])}. {len(held)} positions: {names}."
+        text = "The market is {market[regime]} since {market[since]:day}. {size} positions: {rows}."
+        return _rows("positions", text, "{symbol} {direction}")(data)
     if "signals" in data:
-        names = _few(f"{row['symbol']} {row['regime']} ({day(row['firedAt'])})" for row in data["signals"])
-        return f"{len(data['signals'])} turns, the newest first: {names}."
-    summary, held = data["summary"], data["currentPosition"]
-    now = f"{held['direction']} since {day(held['entryDate'])}" if held else "no position"
-    return (
-        f"{data['symbol']}: {summary['total']} closed trades, {share(summary['winRate'])} won, "
-        f"{signed(summary['meanReturnPct'])} on average after costs; now {now}."
+        return _rows("signals", "{size} turns, the newest first: {rows}.", "{symbol} {regime} ({firedAt:day})")(data)
+    held = data["currentPosition"]
+    return _say(
+        "{symbol}: {summary[total]} closed trades, {summary[winRate]:share} won, {summary[meanReturnPct]:signed} on "
+        "average after costs; now {now}.",
+        data,
+        now=_say("{direction} since {entryDate:day}", held) if held else "no position",
     )
 
 
 def _category(data: Data) -> str:
-    trends = ", ".join(f"{count} {state}" for state, count in data["trends"].items())
-    return (
-        f"{data['name']}: {signed(data['change_24h'])} in 24 h; {trends}. Ahead: {_few(data['leaders'])}. "
-        f"Behind: {_few(data['laggards'])}."
+    return _say(
+        "{name}: {change_24h:signed} in 24 h; {states}. Ahead: {ahead}. Behind: {behind}.",
+        data,
+        states=", ".join(f"{count} {state}" for state, count in data["trends"].items()),
+        ahead=_few(data["leaders"]),
+        behind=_few(data["laggards"]),
     )
-
-
-def _sentiment(data: Data) -> str:
-    return f"{data['name']}: {data['summary']}"
 
 
 def _item(data: Data) -> str:
-    item = data.get("data", data)
-    return f"{item['entity_id']}: {item['summary']}"
-
-
-def _narratives(data: Data) -> str:
-    rows = _few(f"{row['name']} ({row['mentions']} items)" for row in data["narratives"])
-    return f"{data['total_count']} narratives: {rows}."
-
-
-def _alerts(data: Data) -> str:
-    rows = _few(
-        f"{row['asset']} {row['triggerZone']} at {signed(row['fundingAtTrigger'])} a year"
-        f"{' (over)' if row['clearedAt'] else ''}"
-        for row in data["events"]
-    )
-    return f"{len(data['events'])} alerts: {rows}."
-
-
-def _asset(data: Data) -> str:
-    return (
-        f"{data['name']} ({data['id']}) at {usd(data['price'])}, {signed(data['change_24h'])} in 24 h; daily trend "
-        f"{data['trend_daily'] or 'unknown'}, weekly {data['trend_weekly'] or 'unknown'}; the perpetual's funding "
-        f"{signed(data['funding']['apr'])} a year."
-    )
-
-
-def _assets(data: Data) -> str:
-    return f"{data['count']} assets: {', '.join(row['symbol'] for row in data['assets'])}."
+    return _say("{entity_id}: {summary}", data.get("data", data))
 
 
 def _walkforward(data: Data) -> str:
     name = next(name for name in ("signals", "positions", "outcomes") if name in data)
-    rows = _few(f"{row['symbol']} {row['direction']}" for row in data[name])
-    summary = data.get("summary")
-    if summary is None:
-        return f"{len(data[name])} {name}: {rows}."
-    return (
-        f"{summary['total']} outcomes, {share(summary['winRate'])} won, {signed(summary['meanReturnPct'])} on average; "
-        f"deflated Sharpe {share(summary['deflatedSharpe'])}, maximum drawdown {percent(summary['maxDrawdownPct'])}. "
-        f"The newest: {rows}."
+    found = (
+        "{size} {name}: {rows}."
+        if data.get("summary") is None
+        else "{summary[total]} outcomes, {summary[winRate]:share} won, {summary[meanReturnPct]:signed} on average; "
+        "deflated Sharpe {summary[deflatedSharpe]:share}, maximum drawdown {summary[maxDrawdownPct]:percent}. "
+        "The newest: {rows}."
     )
+    return _rows(name, found, "{symbol} {direction}")({**data, "name": name})
 
 
 def _quality(data: Data) -> str:
     if data["signal_type"] == "verdict":
         return str(data["message"])
-    found = data["validations"]
-    return (
-        f"{data['asset']}, {data['signal_type']}: {data['reliability_tier']}. {found['sampleSize']} trades, "
-        f"{share(found['winRate'])} won, {signed(found['meanReturnPct'])} on average; deflated Sharpe "
-        f"{share(data['confidence'])}."
+    return _say(
+        "{asset}, {signal_type}: {reliability_tier}. {validations[sampleSize]} trades, {validations[winRate]:share} "
+        "won, {validations[meanReturnPct]:signed} on average; deflated Sharpe {confidence:share}.",
+        data,
     )
 
 
 def _transcripts(data: Data) -> str:
-    said = _few(f"{row['source']} ({day(row['publishedAt'])}) on {_few(row['coins'])}" for row in data["highlights"])
-    return f"{len(data['highlights'])} quotes: {said}."
+    rows = [{**row, "about": _few(row["coins"])} for row in data["highlights"]]
+    text = "{source} ({publishedAt:day}) on {about}"
+    return _rows("highlights", "{size} quotes: {rows}.", text)({"highlights": rows})
 
 
 def _wallets(data: Data) -> str:
     if "watchlist" in data:
-        names = _few(row["label"] or row["address"] for row in data["watchlist"])
-        return f"{len(data['watchlist'])} wallets are watched: {names}."
-    rows = _few(
-        f"{row['amount']} {row['token'] or 'tokens'} {row['direction']} ({row['label'] or row['address']})"
-        for row in data["movements"]
-    )
-    return f"{len(data['movements'])} movements: {rows}."
-
-
-def _answer_text(data: Data) -> str:
-    return str(data["text"])
-
-
-def _prices(data: Data) -> str:
-    rows = _few(f"{row['symbol']} {usd(row['price'])}" for row in data["prices"].values())
-    return f"{len(data['prices'])} prices: {rows}."
+        return _rows("watchlist", "{size} wallets are watched: {rows}.", "{label:or {address}}")(data)
+    row = "{amount} {token:or tokens} {direction} ({label:or {address}})"
+    return _rows("movements", "{size} movements: {rows}.", row)(data)
 
 
 def _baselines(data: Data) -> str:
-    rows = _few(
-        f"{key} {', '.join(f'{usd(price)} {name[1:]} ago' for name, price in past.items())}"
-        for key, past in data["baselines"].items()
-    )
-    return f"Past prices: {rows}."
+    def past(prices: Data) -> str:
+        return ", ".join(f"{_say('{price:usd}', {}, price=price)} {name[1:]} ago" for name, price in prices.items())
+
+    return f"Past prices: {_few(f'{key} {past(prices)}' for key, prices in data['baselines'].items())}."
 
 
 def _global(data: Data) -> str:
-    shares = _few(f"{ticker.upper()} {percent(part)}" for ticker, part in data["marketCapPercentage"].items())
-    return f"{money(data['totalMarketCap']['market_cap_usd'])} in {data['scope']}: {shares}."
+    parts = data["marketCapPercentage"].items()
+    shares = _few(_say("{name} {part:percent}", {}, name=ticker.upper(), part=part) for ticker, part in parts)
+    return _say("{totalMarketCap[market_cap_usd]:money} in {scope}: {shares}.", data, shares=shares)
 
 
 def _lookup(data: Data) -> str:
-    coin, now = data["coin"], data["currentTrend"]
+    now = data["currentTrend"]
     trend = f"{now['trend']} since {now['since']}" if now else "trend unknown"
-    return f"{coin['name'] or coin['symbol']} ({coin['symbol']}) at {usd(coin['price'])}: {trend}."
+    return _say("{name:or {symbol}} ({symbol}) at {price:usd}: {trend}.", data["coin"], trend=trend)
 
 
-def _resolved(data: Data) -> str:
-    rows = _few(f"{row['symbol']} ({row['name']}, {row['assetType']})" for row in data["matches"])
-    return f"{data['count']} matches: {rows}."
-
-
-def _few(texts: Any) -> str:
-    every = list(texts)
-    return ", ".join(every[:_FEW]) + (f" and {len(every) - _FEW} more" if len(every) > _FEW else "") or "none"
-
-
-_TELLERS: Final[Mapping[str, Callable[[Data], str]]] = {
-    "coin.risk": _risk,
-    "coins": _coins,
+_ASSET: Final = _text(
+    "{name} ({id}) at {price:usd}, {change_24h:signed} in 24 h; daily trend {trend_daily:or unknown}, weekly "
+    "{trend_weekly:or unknown}; the perpetual's funding {funding[apr]:signed} a year."
+)
+_SUMMARIES: Final[Mapping[str, Callable[[Data], str]]] = {
+    "coin.risk": _text(
+        "{symbol} at {price:usd}; daily trend {trend_daily:or unknown}, weekly {trend_weekly:or unknown}; funding "
+        "{funding_apr:signed} a year{funding_paying_side:if  ({funding_paying_side} pay)}. "
+        "{sentiment_summary:or Its sentiment is not known.}"
+    ),
+    "coins": _rows(
+        "coins",
+        "{size} of {meta[total]} coins: {rows}.",
+        "{symbol} {price:usd} ({change_24h:signed} in 24 h, {verdict:or no verdict})",
+    ),
     "signal": _signal,
-    "coin.historical": _historical,
-    "market.health": _health,
+    "coin.historical": _text(
+        "{symbol} went from {at[priceUSD]:usd} to {now[priceUSD]:usd} in {count} {unit}: {change_pct:signed}."
+    ),
+    "market.health": _text("{interpretation}"),
     "market.crossing": _crossing,
     "regime": _regime,
     "category.info": _category,
-    "category.sentiment": _sentiment,
+    "category.sentiment": _text("{name}: {summary}"),
     "coin.sentiment": _item,
     "sentiment": _item,
-    "narratives": _narratives,
-    "funding.alerts": _alerts,
-    "market.prices": _prices,
+    "narratives": _rows("narratives", "{total_count} narratives: {rows}.", "{name} ({mentions} items)"),
+    "funding.alerts": _rows(
+        "events",
+        "{size} alerts: {rows}.",
+        "{asset} {triggerZone} at {fundingAtTrigger:signed} a year{clearedAt:if  (over)}",
+    ),
+    "market.prices": _rows("prices", "{size} prices: {rows}.", "{symbol} {price:usd}"),
     "market.baselines": _baselines,
     "market.global": _global,
-    "resolve": _resolved,
-    "coin.lookup": _lookup,
-    "coin.by-id": _lookup,
-    "coin.by-name": _lookup,
-    "coin.by-contract": _lookup,
-    "rwa.symbol": _asset,
-    "rwa.asset": _asset,
-    "rwa.assets": _assets,
+    "resolve": _rows("matches", "{count} matches: {rows}.", "{symbol} ({name}, {assetType})"),
+    **dict.fromkeys(("coin.lookup", "coin.by-id", "coin.by-name", "coin.by-contract"), _lookup),
+    "rwa.symbol": _ASSET,
+    "rwa.asset": _ASSET,
+    "rwa.assets": lambda data: f"{data['count']} assets: {', '.join(row['symbol'] for row in data['assets'])}.",
     "walkforward": _walkforward,
     "signal.quality": _quality,
     "transcripts": _transcripts,
     "wallets": _wallets,
-    "question": _answer_text,
+    "question": _text("{text}"),
 }

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from service.wire import ask, coins, market, quality, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
 
-Kind = type[Struct]
+View = type[Struct]
 
 
 class Dated(Struct, frozen=True, kw_only=True):
@@ -22,13 +22,12 @@ class Dated(Struct, frozen=True, kw_only=True):
     data_age_seconds: int
 
 
-def row(name: str, wires: tuple[Kind, ...], fields: str, base: Kind = Struct, /, **own: Any) -> Kind:
+def view(fields: str, *wires: View, base: View = Dated, **own: Any) -> View:
     """A struct of fields of the wire.
 
     Args:
-        name: Its name.
-        wires: Structs that have the fields; the first that has one gives its type, without limits.
         fields: Their names on the wire.
+        *wires: Structs that have the fields; the first that has one gives its type, without limits.
         base: What it extends.
         **own: Types of fields that are shown in another form.
 
@@ -45,106 +44,88 @@ def row(name: str, wires: tuple[Kind, ...], fields: str, base: Kind = Struct, /,
         (field, Union[types[field], UnsetType], UNSET) if may_miss else (field, types[field])  # noqa: UP007 - types
         for field, may_miss in named
     ]
-    return msgspec.defstruct(name, made, bases=(base,), frozen=True, kw_only=True)
+    return msgspec.defstruct(fields, made, bases=(base,), frozen=True, kw_only=True)
 
 
-def view(name: str, wires: tuple[Kind, ...], fields: str, /, **own: Any) -> Kind:
-    """A dated answer, as `row`."""
-    return row(name, wires, fields, Dated, **own)
+def _row(fields: str, *wires: View, **own: Any) -> Any:
+    return view(fields, *wires, base=Struct, **own)
 
 
-OBJECTS: Final = list[dict[str, Any]]
+def _rows(fields: str, *wires: View, **own: Any) -> Any:
+    return list[_row(fields, *wires, **own)]  # type: ignore[misc] # made here
+
+
+_OBJECT: Final = dict[str, Any]
+_OBJECTS: Final = list[_OBJECT]
 """Rows that are shown whole."""
 
 RISK: Final = view(
-    "RiskView",
-    (market.RiskContext, coins.CoinIdentity, coins.CoinLookup, coins.Resolved),
     "symbol? price? funding_apr? trend_daily? trend_weekly? sentiment_stance? btc_correlation? name? trends? matches? "
     "_stale_fields?",
-    trends=OBJECTS,
-    matches=OBJECTS,
+    market.RiskContext,
+    coins.CoinIdentity,
+    coins.CoinLookup,
+    coins.Resolved,
+    trends=_OBJECTS,
+    matches=_OBJECTS,
 )
-_COIN: Final = row(
-    "CoinView",
-    (coins.CoinRow,),
-    "symbol price change_24h change_7d volume_24h_usd funding_apr trend_daily verdict _stale_fields",
-)
-COINS: Final = view("CoinsView", (), "coins", coins=list[_COIN])  # type: ignore[valid-type] # made above
-_RULE: Final = row("RuleView", (verdict.AppliedRule,), "id contribution flips_at")
+_COIN: Final = "symbol price change_24h change_7d volume_24h_usd funding_apr trend_daily verdict _stale_fields"
+COINS: Final = view("coins", coins=_rows(_COIN, coins.CoinRow))
 VERDICT: Final = view(
-    "VerdictView",
-    (verdict.BriefSignal,),
     "symbol price verdict score confidence evidence rules",
-    rules=list[_RULE],  # type: ignore[valid-type]
+    verdict.BriefSignal,
+    rules=_rows("id contribution flips_at", verdict.AppliedRule),
 )
-_POINT: Final = row("PointView", (market.HistoricalPoint,), "t priceUSD fundingRate")
 HISTORY: Final = view(
-    "HistoryView",
-    (market.Historical,),
-    "symbol change_pct series",
-    series=list[_POINT],  # type: ignore[valid-type]
+    "symbol change_pct series", market.Historical, series=_rows("t priceUSD fundingRate", market.HistoricalPoint)
 )
-_CROSSING: Final = row("CrossingView", (market.Crossing,), "at direction")
-_COIN_REGIME: Final = row(
-    "CoinRegimeView", (regime.RegimeSignal, regime.RegimePosition), "symbol direction? entryDate? firedAt?"
-)
-_TRADE: Final = row("TradeView", (regime.RegimeTrade,), "direction exitDate returnPct")
-_NARRATIVE: Final = row("NarrativeView", (sentiment.Narrative,), "name mentions")
 MARKET: Final = view(
-    "MarketView",
-    (market.MarketHealth, regime.MarketRegime),
     "breadth_pct? interpretation? crossings? regime? since? coins? trades? prices? baselines? totalMarketCap? "
     "marketCapPercentage? narratives?",
+    market.MarketHealth,
+    regime.MarketRegime,
     breadth_pct=dict[str, float],
-    crossings=list[_CROSSING],  # type: ignore[valid-type]
-    coins=list[_COIN_REGIME],  # type: ignore[valid-type]
-    trades=list[_TRADE],  # type: ignore[valid-type]
-    narratives=list[_NARRATIVE],  # type: ignore[valid-type]
-    **dict.fromkeys(("prices", "baselines", "totalMarketCap", "marketCapPercentage"), dict[str, Any]),
-)
-_MEMBER: Final = row(
-    "MemberView", (market.CategoryCoin, sentiment.CoinSentiment), "symbol price? change_24h? trend_daily? score?"
+    crossings=_rows("at direction", market.Crossing),
+    coins=_rows("symbol direction? entryDate? firedAt?", regime.RegimeSignal, regime.RegimePosition),
+    trades=_rows("direction exitDate returnPct", regime.RegimeTrade),
+    narratives=_rows("name mentions", sentiment.Narrative),
+    prices=_OBJECT,
+    baselines=_OBJECT,
+    totalMarketCap=_OBJECT,
+    marketCapPercentage=_OBJECT,
 )
 CATEGORY: Final = view(
-    "CategoryView",
-    (sentiment.CategorySentiment,),
     "name stance? score? summary? coins",
-    coins=list[_MEMBER],  # type: ignore[valid-type]
+    sentiment.CategorySentiment,
+    coins=_rows("symbol price? change_24h? trend_daily? score?", market.CategoryCoin, sentiment.CoinSentiment),
 )
-_ALERT: Final = row("AlertView", (market.FundingAlert,), "asset triggerZone fundingAtTrigger firedAt clearedAt")
-ALERTS: Final = view("FundingAlertsView", (), "events", events=list[_ALERT])  # type: ignore[valid-type]
-_ASSET: Final = row("AssetView", (rwa.RwaAsset, rwa.RwaListing), "id name assetType price? change_24h? trend_daily?")
-ASSETS: Final = view("AssetsView", (), "assets", assets=list[_ASSET])  # type: ignore[valid-type]
-_RECORD: Final = row(
-    "RecordView",
-    (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
-    "symbol direction strategy scanDate? entryDate? unrealizedPct? exitDate? returnPct?",
+ALERTS: Final = view(
+    "events", events=_rows("asset triggerZone fundingAtTrigger firedAt clearedAt", market.FundingAlert)
 )
-_SUMMARY: Final = row(
-    "SummaryView", (walkforward.WalkforwardSummary,), "total winRate meanReturnPct deflatedSharpe maxDrawdownPct"
+ASSETS: Final = view(
+    "assets", assets=_rows("id name assetType price? change_24h? trend_daily?", rwa.RwaAsset, rwa.RwaListing)
 )
+_SUMMARY: Final = _row("total winRate meanReturnPct deflatedSharpe maxDrawdownPct", walkforward.WalkforwardSummary)
 WALKFORWARD: Final = view(
-    "WalkforwardView",
-    (),
     "records summary?",
-    records=list[_RECORD],  # type: ignore[valid-type]
-    summary=Union[_SUMMARY, None],  # noqa: UP007
+    records=_rows(
+        "symbol direction strategy scanDate? entryDate? unrealizedPct? exitDate? returnPct?",
+        walkforward.WalkforwardSignal,
+        walkforward.WalkforwardPosition,
+        walkforward.WalkforwardOutcome,
+    ),
+    summary=_SUMMARY | None,
 )
-_VALIDATIONS: Final = row("ValidationsView", (quality.SignalValidations,), "sampleSize winRate meanReturnPct sharpe")
 QUALITY: Final = view(
-    "QualityView", (quality.SignalQuality,), "asset reliability_tier confidence validations", validations=_VALIDATIONS
+    "asset reliability_tier confidence validations",
+    quality.SignalQuality,
+    validations=_row("sampleSize winRate meanReturnPct sharpe", quality.SignalValidations),
 )
-_HIGHLIGHT: Final = row("HighlightView", (transcripts.Highlight,), "publishedAt speaker quote url coins")
-TRANSCRIPTS: Final = view("TranscriptsView", (), "highlights", highlights=list[_HIGHLIGHT])  # type: ignore[valid-type]
-_TOKEN: Final = row("TokenView", (wallets.MovedToken,), "contract symbol")
-_WALLET: Final = row("WalletView", (wallets.WatchedWallet,), "address label tokens", tokens=list[_TOKEN])  # type: ignore[valid-type]
-_MOVEMENT: Final = row("MovementView", (wallets.Movement,), "ts token direction amount amount_usd label")
+TRANSCRIPTS: Final = view("highlights", highlights=_rows("publishedAt speaker quote url coins", transcripts.Highlight))
 WALLETS: Final = view(
-    "WalletsView",
-    (),
     "watchlist? movements?",
-    watchlist=list[_WALLET],  # type: ignore[valid-type]
-    movements=list[_MOVEMENT],  # type: ignore[valid-type]
+    watchlist=_rows("address label tokens", wallets.WatchedWallet, tokens=_rows("contract symbol", wallets.MovedToken)),
+    movements=_rows("ts token direction amount amount_usd label", wallets.Movement),
 )
-ANSWER: Final = row("AnswerView", (ask.QuestionAnswer,), "as_of text", as_of=Union[str, None])  # noqa: UP007
+ANSWER: Final = view("as_of text", ask.QuestionAnswer, base=Struct, as_of=str | None)
 """`as_of` is of the oldest source, null where the answer rests on none."""

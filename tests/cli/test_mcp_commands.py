@@ -65,22 +65,25 @@ def test_claude_desktop_has_its_file_elsewhere_on_macos(tmp_path: Path, monkeypa
     [
         '{\n\t"mcpServers": {\n\t\t"other": {"command": "x", "env": {"KEY": "secret"}}\n\t},\n\t"z": [1,2,  3]\n}',
         '{\r\n    "z": [1,2,  3],\r\n    "mcpServers": {\r\n    }\r\n}\r\n',
-        '{"z": [1,2,  3]}',
+        '{"z": "caf\u00e9"}',
+        '{"z": "caf\\u00e9"}',
         '{\n  "z": [1,2,  3],\n  "mcpServers": {"verdict": {"url": "http://127.0.0.1:8403/mcp"}, "other": {}}\n}\n',
         "{}",
         " \n",
         "",
     ],
 )
-def test_everything_else_in_a_json_file_keeps_its_text(tmp_path: Path, text: str) -> None:
+def test_everything_else_in_a_json_file_keeps_its_value_and_the_file_its_indent_and_line_ends(
+    tmp_path: Path, text: str
+) -> None:
     path = cursor(tmp_path, text)
     told = install(tmp_path, "cursor", "--yes")
     after = path.read_bytes().decode()
     before = json.loads(text) if text.strip() else {}
     assert told.code == 0
     assert json.loads(after) == {**before, "mcpServers": {**before.get("mcpServers", {}), "verdict": ENTRY}}
-    assert "[1,2,  3]" in after or "[1,2,  3]" not in text
-    assert ("\r" in after) == ("\r" in text)
+    assert ("\r\n    " in after, "\n\t\t" in after) == ("\r\n    " in text, "\n\t\t" in text)
+    assert ("\u00e9" in after, "\\u00e9" in after) == ("\u00e9" in text, "\\u00e9" in text)
     assert "secret" not in told.out
     assert path.with_name("mcp.json.bak").read_bytes().decode() == text
     assert "nothing to change" in install(tmp_path, "cursor", "--yes").err
@@ -141,6 +144,8 @@ def test_a_toml_file_gets_a_table_at_its_end(tmp_path: Path, text: str) -> None:
     [
         ("cursor", '{"a": 1, // mine\n}', "is not valid JSON (comments are not supported)"),
         ("cursor", "[]", "does not hold a JSON object"),
+        ("cursor", '{"z": 1e999}', "mcpServers has a form that is not extended"),
+        ("cursor", '{"z": "\u00e9\\ud800"}', "mcpServers has a form that is not extended"),
         ("cursor", '{"mcpServers": []}', "mcpServers is not a table of servers"),
         ("codex", "a = ", "is not valid TOML"),
         ("codex", '[mcp_servers.verdict]\ncommand = "other"\n', "its verdict entry is another"),

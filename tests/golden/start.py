@@ -20,10 +20,8 @@ from starlette.types import ASGIApp
 from service.__main__ import run as run_command
 from service.clock import SystemClock
 from service.http.fast_path import FastPath
-from service.mcp.calls import ToolCaller
-from service.mcp.gateway import Gateway
+from service.mcp.calls import Gateway
 from service.mcp.server import make_server
-from service.mcp.tool_results import DEFAULT_BYTES
 from service.settings import UPSTREAMS, Settings
 from service.storage import opening
 from service.upstream.replay import recording
@@ -145,8 +143,7 @@ async def _skip(_job: WalkforwardJob, _report: Callable[[int, int], None]) -> Pa
 def tool_server(running: Running, token: str | None) -> Iterator[Any]:
     """A server of the Model Context Protocol that asks the service with a token, as `verdict mcp` does."""
     with closing(Gateway(f"http://127.0.0.1:{running.port}", lambda _headers: token)) as gateway:
-        caller = ToolCaller(gateway, DEFAULT_BYTES, over_http=False)
-        yield make_server(caller, DEFAULT_BYTES, over_http=False)
+        yield make_server(gateway)
 
 
 @contextmanager

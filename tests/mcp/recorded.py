@@ -72,6 +72,11 @@ class Recorded:
         self.instead: dict[str, Refusal] = {}
         self.headers: dict[str, str] = {}
 
+    def forget(self) -> None:
+        """Be as at the start."""
+        self.heard.clear()
+        self.instead.clear()
+
     def answer(self, heard: Heard) -> Refusal:
         """What is said to a request."""
         if heard.path in self.instead:
