@@ -1,11 +1,15 @@
-"""Answers tool calls: checks arguments, asks the service in a thread, returns a result or an error."""
+"""Answers tool calls: checks arguments, asks the service in a thread and, where a name is none, the user."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
 
+import anyio
 import msgspec
 from mcp import types
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import UNSET
 
 from service.client.answer import RawAnswer, RefusedError
@@ -13,12 +17,23 @@ from service.client.calls import request_of
 from service.client.errors import VerdictError
 from service.client.paying.buyer import Buyer
 from service.client.pool import CallThreads, ConnectionPool
-from service.mcp.elicitation import Context, ambiguous_name, ask_user, chosen
 from service.mcp.error_messages import explain
 from service.mcp.tool_results import DEFAULT_BYTES, clean, make_result
 from service.mcp.tools import TOOL_OF, McpTool, ToolRequest
 from service.validation_errors import explain_invalid
 from service.wire.schema import compact_schema
+
+ANSWER_TIMEOUT_S: Final = 120
+"""Longest wait for a person, where the call waits for one."""
+
+_MOST: Final = 10
+"""Candidates that a user chooses among."""
+
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "UNKNOWN_SYMBOL": ("symbol", "coin"),
+    "UNKNOWN_CATEGORY": ("name", "sector"),
+}
+"""Which argument is meant by a code."""
 
 _SHOWN: Final = 60
 """Characters of an argument that a message repeats."""
@@ -30,6 +45,7 @@ _NAMED: Final = 8
 """Ignored arguments that a message names."""
 
 Arguments = dict[str, Any]
+Context = ServerRequestContext[Any, Any]
 
 
 class Gateway:
@@ -99,13 +115,13 @@ class Gateway:
             )
         given, ignored = _sorted(tool, params.arguments or {})
         replies = params.input_responses or {}
-        meant = {name: choice for name in given if (choice := chosen(replies.get(name), name))}
+        meant = {name: said for name in given if (said := _chosen(replies.get(name), name))}
         try:
             try:
                 return await self._answer(context, tool, given, meant, ignored)
             except RefusedError as error:
-                doubt = ambiguous_name(error, given)
-                if doubt is None or replies or (choice := await ask_user(context, doubt)) is None:
+                doubt = _ambiguous_name(error, given)
+                if doubt is None or replies or (choice := await _ask_user(context, doubt)) is None:
                     raise
                 if not isinstance(choice, str):
                     return choice
@@ -177,3 +193,49 @@ def _result(text: str, ignored: str = "", structured: Arguments | None = None) -
     return types.CallToolResult(
         content=[types.TextContent(text=said)], structured_content=structured, is_error=structured is None
     )
+
+
+class _AmbiguousName(NamedTuple):
+    """An argument whose value is no name, and the question what was meant."""
+
+    field: str
+    question: types.ElicitRequestFormParams
+
+
+def _ambiguous_name(error: RefusedError, arguments: Mapping[str, Any]) -> _AmbiguousName | None:
+    """What is in doubt after a refusal, if a choice among its candidates would settle it."""
+    field = next((name for name in _FIELDS.get(error.code, ()) if name in arguments), None)
+    candidates = error.details.get("candidates")
+    if field is None or not isinstance(candidates, list) or not candidates:
+        return None
+    choices = [str(clean(str(one))) for one in candidates[:_MOST]]
+    choice = {"type": "string", "title": "What you meant", "enum": choices}
+    form = {"type": "object", "properties": {field: choice}, "required": [field]}
+    message = f"There is no {clean(str(arguments[field])[:_SHOWN])!r} here. What did you mean?"
+    return _AmbiguousName(field, types.ElicitRequestFormParams(message=message, requested_schema=form))
+
+
+async def _ask_user(context: Context, doubt: _AmbiguousName) -> str | types.InputRequiredResult | None:
+    """What the user chose, None where they cannot be asked or chose nothing, or the question as an answer.
+
+    By the 2026-07-28 protocol the host asks, and calls again with the reply. By an older one the call waits, where the
+    transport has a way back: over standard input and output.
+    """
+    declared = context.session.client_capabilities
+    asks = declared.elicitation if declared else None
+    if asks is None or (asks.form is None and asks.url is not None):  # a host that declares no mode shows forms
+        return None
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return types.InputRequiredResult(input_requests={doubt.field: types.ElicitRequest(params=doubt.question)})
+    reply, question = None, doubt.question
+    with anyio.move_on_after(ANSWER_TIMEOUT_S), suppress(MCPError, ValueError):  # no way back, an error, or nonsense
+        reply = await context.session.elicit_form(question.message, question.requested_schema, context.request_id)
+    return _chosen(reply, doubt.field)
+
+
+def _chosen(reply: object, field: str) -> str | None:
+    """The choice in a reply, if there is one."""
+    if not isinstance(reply, types.ElicitResult) or reply.action != "accept" or not reply.content:
+        return None
+    value = reply.content.get(field)
+    return value if isinstance(value, str) else None

@@ -56,12 +56,8 @@ def _capabilities(manifest: Mapping[str, Any], *, pays: bool, most_bytes: int) -
         "service": manifest["service"],
         "version": manifest["version"],
         "tools": [
-            {
-                "name": tool.name,
-                "title": tool.title,
-                "price_usdc": routes[tool.offers[0]]["price_usdc"],
-                "refresh_seconds": routes[tool.offers[0]]["refresh_seconds"],
-            }
+            {"name": tool.name, "title": tool.title}
+            | {name: routes[tool.offers[0]][name] for name in ("price_usdc", "refresh_seconds")}
             for tool in TOOLS
         ],
         "free": manifest["free"],

@@ -9,8 +9,7 @@ from mcp.shared.exceptions import MCPError
 
 from service import __version__
 from service.client.errors import VerdictError
-from service.mcp.calls import Gateway
-from service.mcp.elicitation import Context
+from service.mcp.calls import Context, Gateway
 from service.mcp.resources import PROMPTS, RESOURCES, get_prompt, shown
 from service.mcp.tools import TOOLS, McpTool, ToolRequest
 from service.wire.schema import compact_schema

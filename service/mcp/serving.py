@@ -4,8 +4,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import closing
 from typing import Any, BinaryIO, Final
 
 import anyio
@@ -78,27 +78,19 @@ def serve(
             return
         if sys.stdin.isatty() or sys.stderr.isatty():
             tell(_WAITS)
-        with _interruptible():
+        # Ctrl+C ends the process as it is: the thread that waits for standard input hears of nothing else. Nothing is
+        # lost by that: a payment is kept before it is sent.
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
             anyio.run(serve_stdio, server)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def tell(text: str) -> None:
     """Write a line for a person to standard error."""
     sys.stderr.write(f"{clean(text)}\n")
     sys.stderr.flush()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Have Ctrl+C end the process as it is: the thread that waits for standard input hears of nothing else.
-
-    Nothing is lost by that: a payment is kept before it is sent.
-    """
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 async def serve_stdio(server: Server[Any]) -> None:

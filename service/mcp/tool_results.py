@@ -30,16 +30,14 @@ def clean(value: Any) -> Any:
     """
     if isinstance(value, str):
         value = value if value.isascii() else _UNSEEN.sub("", value)
-        return value if value.isprintable() else _printable(value)
+        if value.isprintable():
+            return value
+        return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in value)
     if isinstance(value, list):
         return [clean(inner) for inner in value]
     if isinstance(value, dict):
         return {name: clean(inner) for name, inner in value.items()}
     return value
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 DEFAULT_BYTES: Final = 24 * 1024
@@ -141,21 +139,23 @@ def make_result(tool: McpTool, asked: ToolRequest, came: RawAnswer, most_bytes: 
         UnreadableAnswerError: If the answer contradicts the tool's schema.
     """
     document = came.document
+    in_words = asked.offer == QUESTION.id  # the answer is its text, which then stands in both
     try:
-        data, dates = _parts(asked, document)
-        structured: dict[str, Any] = clean(msgspec.to_builtins(_view(tool, asked, data, dates)))
+        structured: dict[str, Any] = clean(msgspec.to_builtins(_view(tool, asked, document)))
+        data = document if in_words else document["data"]
         said = [*([happened] if happened else []), *_notes(came.headers, data)]
         notes = _within(clean(said), most_bytes // _NOTES_PART)
         gist = trim(clean(summarize(asked.offer, data)), min(_GIST_BYTES, most_bytes // _GIST_PART))
     except (msgspec.ValidationError, LookupError, TypeError, AttributeError) as error:
         raise UnreadableAnswerError(f"the service's answer is not what this tool promises: {error}") from None
     available = most_bytes - _FRAME_BYTES - 2 * size(notes)
-    in_words = asked.offer == QUESTION.id  # the answer is its text, which then stands in both
     notes += fit(structured, available // 2 if in_words else available - size(gist))
     if notes:
         structured["notes"] = " ".join(notes)
-    text = structured["text"] if in_words else gist
-    return ToolResult(structured, "\n".join(filter(None, (text, _dated(structured), *notes))))
+    if in_words:
+        return ToolResult(structured, "\n".join(filter(None, (structured["text"], *notes))))
+    dated = f"As of {structured['as_of']}, {duration(structured['data_age_seconds'])} old."
+    return ToolResult(structured, "\n".join(filter(None, (gist, dated, *notes))))
 
 
 def _within(notes: list[str], available: int) -> list[str]:
@@ -164,25 +164,21 @@ def _within(notes: list[str], available: int) -> list[str]:
     for note in notes:
         kept.append(trim(note, available))
         available -= size(kept[-1])
-    return [note for note in kept if note]
+    return list(filter(None, kept))
 
 
-def _parts(asked: ToolRequest, document: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The payload, its time and age."""
+def _view(tool: McpTool, asked: ToolRequest, document: Any) -> Any:
+    """The payload in the tool's struct, with its time and age."""
     if asked.offer == QUESTION.id:
         times = [source["as_of"] for source in document["sources"] if source["as_of"]]
-        return document, {"as_of": min(times, default=None)}
-    meta = document["meta"]
-    return document["data"], {"as_of": meta["as_of"], "data_age_seconds": meta["data_age_seconds"]}
-
-
-def _view(tool: McpTool, asked: ToolRequest, data: Mapping[str, Any], dates: Mapping[str, Any]) -> Any:
+        return msgspec.convert({**document, "as_of": min(times, default=None)}, tool.view)
+    data, meta = document["data"], document["meta"]
     shown = {**data, **data.get(asked.spread, {})}
     for key, name in asked.listed.items():
         value = data if not key else shown.get(key)
         if value is not None:
             shown[name] = value if isinstance(value, list | str) else [value]
-    return msgspec.convert({**shown, **dates}, tool.view)
+    return msgspec.convert({**shown, **{name: meta[name] for name in ("as_of", "data_age_seconds")}}, tool.view)
 
 
 def _notes(headers: Mapping[str, str], data: Mapping[str, Any]) -> Iterator[str]:
@@ -190,7 +186,7 @@ def _notes(headers: Mapping[str, str], data: Mapping[str, Any]) -> Iterator[str]
         yield RECORDED
     if data.get("_stale_fields"):
         yield f"Not refreshed, or not known: {', '.join(data['_stale_fields'])}."
-    yield from _sources(data.get("sources"))
+    yield from _sources(data.get("sources") or ())
     meta = data.get("meta", {})
     for message in (data.get("message"), meta.get("message")):
         if message:
@@ -207,12 +203,6 @@ def _sources(sources: Any) -> Iterator[str]:
             if state != "fulfilled":
                 yield f"Its {name} is {'stale' if state == 'stale' else 'missing'}."
     else:
-        for source in sources or ():
+        for source in sources:
             if isinstance(source, dict) and source["stale"]:
                 yield f"Not refreshed in {source['tool']}: {', '.join(source['stale'])}."
-
-
-def _dated(structured: Mapping[str, Any]) -> str:
-    if "data_age_seconds" not in structured:
-        return ""
-    return f"As of {structured['as_of']}, {duration(structured['data_age_seconds'])} old."

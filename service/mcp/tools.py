@@ -48,35 +48,23 @@ class ToolRequest(Struct, frozen=True):
     spread: str = ""
 
 
-class McpTool(Struct, frozen=True, kw_only=True):
-    """One tool.
+class McpTool(Struct, frozen=True):
+    """One tool: the request that answers a call is made by a function of its arguments.
 
-    Attributes:
-        name: Its name.
-        title: Its title for people.
-        purpose: What it is for.
+    Args:
+        description: What it is for, and what a call costs by the table of offers.
         offers: Ids of the routes that it may ask.
         arguments: Struct of its parameters.
         view: Struct of its answer.
-        function: The request that answers a call, by its parameters.
     """
 
     name: str
     title: str
-    purpose: str
+    description: str
     offers: tuple[str, ...]
     arguments: type[Struct]
     view: type[Struct]
     function: Callable[..., ToolRequest]
-
-    @property
-    def description(self) -> str:
-        """What it is for, and what a call costs by the table of offers."""
-        prices = sorted({OFFER_OF[offer].price for offer in self.offers})
-        if prices == [0]:
-            return f"{self.purpose} Free."
-        shown = " to ".join(f"${usdc(price)}" for price in dict.fromkeys((prices[0], prices[-1])))
-        return f"{self.purpose} 1 question or {shown}."
 
     def request(self, arguments: Mapping[str, object]) -> ToolRequest:
         """The request that answers a call.
@@ -92,10 +80,8 @@ TOOL_OF: Final[dict[str, McpTool]] = {}
 """By name, in the order of the list."""
 
 
-def tool(
-    title: str, view: type[Struct], *offers: str
-) -> Callable[[Callable[..., ToolRequest]], Callable[..., ToolRequest]]:
-    """Add a function to the tools; its docstring is the tool's purpose.
+def tool(title: str, view: type[Struct], *offers: str) -> Callable[[Callable[..., ToolRequest]], None]:
+    """Add a function to the tools; its docstring says what the tool is for.
 
     Args:
         title: For people.
@@ -103,23 +89,17 @@ def tool(
         *offers: Ids of the routes that it may ask.
     """
 
-    def add(function: Callable[..., ToolRequest]) -> Callable[..., ToolRequest]:
-        hints = get_type_hints(function, include_extras=True)
-        fields: list[tuple[str, Any] | tuple[str, Any, Any]] = [
-            (name, hints[name]) if given.default is given.empty else (name, hints[name], given.default)
-            for name, given in inspect.signature(function).parameters.items()
+    def add(function: Callable[..., ToolRequest]) -> None:
+        hints, name = get_type_hints(function, include_extras=True), function.__name__
+        fields: list[Any] = [
+            (each.name, hints[each.name], *(() if each.default is each.empty else (each.default,)))
+            for each in inspect.signature(function).parameters.values()
         ]
-        name = function.__name__
-        TOOL_OF[name] = McpTool(
-            name=name,
-            title=title,
-            purpose=" ".join((function.__doc__ or "").split()),
-            offers=offers,
-            arguments=msgspec.defstruct(name, fields, frozen=True, kw_only=True),
-            view=view,
-            function=function,
-        )
-        return function
+        arguments = msgspec.defstruct(name, fields, frozen=True, kw_only=True)
+        prices = sorted({OFFER_OF[offer].price for offer in offers})
+        cost = " to ".join(f"${usdc(price)}" for price in dict.fromkeys((prices[0], prices[-1])))
+        description = f"{' '.join((function.__doc__ or '').split())} 1 question or {cost}."
+        TOOL_OF[name] = McpTool(name, title, description, offers, arguments, view, function)
 
     return add
 
@@ -156,8 +136,7 @@ def coins(
     limit: Limit = 20,
 ) -> ToolRequest:
     """Coins, filtered and ranked: price, changes, volume, funding, verdict."""
-    values = {"sort": sort, "order": order, "category": category, "trend": trend, "limit": limit}
-    return ToolRequest("coins", values)
+    return ToolRequest("coins", {"sort": sort, "order": order, "category": category, "trend": trend, "limit": limit})
 
 
 @tool("Coin verdict", views.VERDICT, "signal")

@@ -55,8 +55,8 @@ def _rows(fields: str, *wires: View, **own: Any) -> Any:
     return list[_row(fields, *wires, **own)]  # type: ignore[misc] # made here
 
 
-_OBJECT: Final = dict[str, Any]
-_OBJECTS: Final = list[_OBJECT]
+_Object = dict[str, Any]
+_OBJECTS: Final = list[_Object]
 """Rows that are shown whole."""
 
 RISK: Final = view(
@@ -89,10 +89,10 @@ MARKET: Final = view(
     coins=_rows("symbol direction? entryDate? firedAt?", regime.RegimeSignal, regime.RegimePosition),
     trades=_rows("direction exitDate returnPct", regime.RegimeTrade),
     narratives=_rows("name mentions", sentiment.Narrative),
-    prices=_OBJECT,
-    baselines=_OBJECT,
-    totalMarketCap=_OBJECT,
-    marketCapPercentage=_OBJECT,
+    prices=_Object,
+    baselines=_Object,
+    totalMarketCap=_Object,
+    marketCapPercentage=_Object,
 )
 CATEGORY: Final = view(
     "name stance? score? summary? coins",

@@ -19,7 +19,7 @@ from service.client.paying.buyer import library_buyer
 from service.client.pool import MOST_CALLS
 from service.client.wallet import Wallet
 from service.errors import STATUS
-from service.mcp import elicitation
+from service.mcp import calls
 from service.mcp.calls import Gateway
 from service.mcp.server import make_server
 from tests.client.paying.stand import SECRET, asking
@@ -41,15 +41,17 @@ async def test_arguments_arrive_as_the_route_s_parameters_and_empty_ones_count_a
         await client.call_tool("coin_history", {"symbol": "BTC", "count": "90", "unit": "d"})
         await client.call_tool("walkforward", {"action": "outcomes", "symbol": "SOL", "limit": 5})
         await client.call_tool("category", {"name": "Layer 1 (L1)", "view": "trend"})
-        await client.call_tool("ask", {"question": "How is ETH doing?"})
+        for _ in range(2):
+            await client.call_tool("ask", {"question": "How is ETH doing?"})
         for empty in EMPTY:
             await client.call_tool("coins", {"sort": empty, "order": empty, "category": empty, "limit": empty})
-    history, records, category, question, *coins = service.heard
+    history, records, category, question, again, *coins = service.heard
     assert history.query == {"count": "90", "unit": "d"}
     assert records.query == {"action": "outcomes", "symbol": "SOL", "limit": "5"}
     assert category.path.endswith("/Layer%201%20%28L1%29")
     assert question.body == {"messages": [{"role": "user", "content": "How is ETH doing?"}]}
     assert (len(question.key or ""), history.key) == (32, None)
+    assert again.key not in {question.key, None}
     assert [one.query for one in coins] == [{"sort": "rank", "limit": "20"}] * len(EMPTY)
 
 
@@ -202,8 +204,8 @@ async def test_a_person_is_not_waited_for_without_end(tools: Server[Any], monkey
         await anyio.sleep_forever()
         raise AssertionError
 
-    assert elicitation.ANSWER_TIMEOUT_S <= 120
-    monkeypatch.setattr(elicitation, "ANSWER_TIMEOUT_S", 0.01)
+    assert calls.ANSWER_TIMEOUT_S <= 120
+    monkeypatch.setattr(calls, "ANSWER_TIMEOUT_S", 0.01)
     async with Client(tools, mode="legacy", elicitation_callback=never) as client:
         assert (await client.call_tool("coin_risk", {"symbol": "NOPE"})).is_error
 
@@ -369,13 +371,6 @@ async def test_nothing_is_paid_above_the_ceiling_or_for_what_is_refused_otherwis
     assert told.startswith(start)
     assert told.endswith(end)
     assert len(service.heard) == heard
-
-
-async def test_every_question_has_a_key_of_its_own(tools: Server[Any], service: Recorded) -> None:
-    async with Client(tools) as client:
-        for _ in range(2):
-            await client.call_tool("ask", {"question": "How is ETH doing?"})
-    assert len({heard.key for heard in service.heard}) == 2
 
 
 async def test_callers_at_the_same_time_are_each_themselves(service: Recorded, over_http: str) -> None:
