@@ -46,8 +46,7 @@ def explain(error: VerdictError, *, over_http: bool, pays: bool) -> str:
         over_http: Whether callers bring their own credential.
         pays: Whether this tool server pays.
     """
-    said = str(error)[:_MOST_SAID].rstrip(".")
-    said += "" if said.endswith("?") else "."
+    said = f"{str(error)[:_MOST_SAID].rstrip('.')}."
     match error:
         case RefusedError():
             # Where a route tells no code, the first of its status.
