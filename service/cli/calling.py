@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from service.cli.commands import load
 from service.cli.output_format import dump, format_of, put, put_lines, readable, write_answer
+from service.cli.show import plain
 from service.cli.spinner import Spinner
 from service.cli.terminal import tell
 from service.client.answer import RefusedError
@@ -22,21 +22,9 @@ if TYPE_CHECKING:
 
     from service.cli.commands import CatalogueRow
     from service.cli.environment import Environment
+    from service.cli.show.plain import Shown
     from service.client.answer import RawAnswer
     from service.client.connection import ApiConnection
-
-_VIEW_MODULES = {
-    "billing": "account",
-    "coins": "coin",
-    "funding": "market",
-    "manifest": "account",
-    "narratives": "category",
-    "receipts": "account",
-    "resolve": "coin",
-    "sentiment": "category",
-    "signal": "verdicts",
-}
-"""Module of `show`, where it is not named like the first word of the offer's id."""
 
 _VERSION = 1
 """Schema version of the envelope that the views support."""
@@ -85,12 +73,11 @@ def call(row: CatalogueRow, environment: Environment, typed: Mapping[str, Any]) 
     def lines(data: Any, meta: Mapping[str, Any]) -> Iterable[str]:
         try:
             _check_version(answer)
-            return list(load(view_of(row))(data, meta, environment.screen, chosen))
+            return list(view_of(row)(data, meta, environment.screen, chosen))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             # The answer used up a question: show it even if a newer service changed it.
             tell(f"verdict: shown plainly: not as this version knows it ({type(error).__name__})")
-            plain: Iterable[str] = load("service.cli.show.plain:plain")(data, meta, environment.screen, chosen)
-            return plain
+            return plain.view_of("plain")(data, meta, environment.screen, chosen)
 
     return write_answer(environment.screen, typed, answer, lines, entries=row.entries, envelope=row.envelope)
 
@@ -154,10 +141,9 @@ def ask_or_pay(
         return pay(refused, send, environment.variables, **paying._asdict())
 
 
-def view_of(row: CatalogueRow) -> str:
-    """`module:function` of the view: named after the offer, in the module of its subject."""
-    subject = row.offer.partition(".")[0]
-    return f"service.cli.show.{_VIEW_MODULES.get(subject, subject)}:{row.view or row.offer.replace('.', '_')}"
+def view_of(row: CatalogueRow) -> Shown:
+    """The view of a command's answer, named after its offer."""
+    return plain.view_of(row.view or row.offer.replace(".", "_"))
 
 
 def request_parameters(row: CatalogueRow, typed: Mapping[str, Any]) -> dict[str, object]:

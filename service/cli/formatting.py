@@ -1,10 +1,10 @@
-"""Formats values for people: prices, money, percent, times. Unknown values are `-`.
+"""`service.formats` for a terminal: unknown values are `-`, changes and trends have a colour, instants are read.
 
 "Now" is the `meta.ts` of the answer, so ages do not depend on the local clock.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Concatenate, Final, ParamSpec
 
 from service import formats
 from service.cli.layout import flow
@@ -13,36 +13,26 @@ from service.clock import iso, parse_iso
 
 UNKNOWN: Final = "-"
 _TREND_STYLES: Final[Mapping[str, Style]] = {"UP": "good", "DOWN": "bad", "HODL": "warn"}
+_Options = ParamSpec("_Options")
 
 
-def price(value: float | None) -> str:
-    """A price in USD without its sign: `117,700`, `0.002197`."""
-    return UNKNOWN if value is None else formats.price(value)
+def _or_unknown(
+    write: Callable[Concatenate[float, _Options], str],
+) -> Callable[Concatenate[float | None, _Options], str]:
+    def written(value: float | None, /, *args: _Options.args, **options: _Options.kwargs) -> str:
+        return UNKNOWN if value is None else write(value, *args, **options)
+
+    return written
 
 
-def usd(value: float | None) -> str:
-    """A price: `$117,700`."""
-    return UNKNOWN if value is None else formats.usd(value)
-
-
-def money(value: float | None) -> str:
-    """A sum of USD: `$2.34 T`, `$812.4 K`, `$12.30`."""
-    return UNKNOWN if value is None else formats.money(value)
-
-
-def signed(value: float | None, decimals: int = 2, unit: str = " %") -> str:
-    """A change with its sign: `+6.64 %`; zero has none."""
-    return UNKNOWN if value is None else formats.change(value, decimals, unit)
-
-
-def percent(value: float | None, decimals: int = 1) -> str:
-    """A percentage that is not a change: `41.2 %`."""
-    return UNKNOWN if value is None else formats.percent(value, decimals)
-
-
-def share(value: float | None, decimals: int = 1) -> str:
-    """A fraction of one, in percent: `23.1 %`."""
-    return UNKNOWN if value is None else formats.share(value, decimals)
+price = _or_unknown(formats.price)
+usd = _or_unknown(formats.usd)
+money = _or_unknown(formats.money)
+signed = _or_unknown(formats.change)
+percent = _or_unknown(formats.percent)
+share = _or_unknown(formats.share)
+number = _or_unknown(formats.number)
+span = _or_unknown(formats.duration)
 
 
 def direction(value: float | None) -> Style | None:
@@ -71,7 +61,7 @@ def instant(text: object) -> int | None:
 
 def day(text: object) -> str:
     """The UTC day of an instant: `2025-07-25`."""
-    return UNKNOWN if text is None else safe(text)[:10]
+    return UNKNOWN if text is None else formats.day(safe(text))
 
 
 def moment(text: object) -> str:
@@ -86,11 +76,6 @@ def elapsed_s(since: object, until: object) -> float | None:
     """Seconds from one instant to another, none where one is not known."""
     start, end = instant(since), instant(until)
     return None if start is None or end is None else (end - start) / 1_000
-
-
-def span(seconds: float | None) -> str:
-    """A duration: `4 days`, `36 h`, `5 min`."""
-    return UNKNOWN if seconds is None else formats.duration(seconds)
 
 
 def footer(screen: Display, meta: Mapping[str, Any], *more: str) -> Iterator[str]:

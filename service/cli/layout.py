@@ -1,5 +1,6 @@
 """Lays out text: wrapped paragraphs, labelled facts, and tables that fit the terminal's width."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -7,26 +8,20 @@ from typing import Final
 
 from service.cli.terminal import Cell, Display, Part, Span, cells, cut, head_of, safe
 
-_TEXT_GAP: Final = "  "
-_APART: Final = "   "
-_TEXT_NARROWEST: Final = 8
+_GAP: Final = "  "
+_NARROWEST: Final = 8
+"""Cells that are left to words, in a line and in a column."""
+
+_SENTENCE: Final = 24
+"""Cells that are left to a column of sentences."""
+
 _READABLE: Final = 100
 """Cells of a line of prose at the most: the eye loses its place in longer ones."""
 
 
 def heading(screen: Display, said: Iterable[Cell]) -> Iterator[str]:
     """A heading of several parts, on as few lines as possible."""
-    lead, taken = "", 0
-    for cell in said:
-        text = cut(cell.text, screen.width)
-        if lead and taken + len(_APART) + cells(text) > screen.width:
-            yield lead
-            lead, taken = "", 0
-        apart = _APART if lead else ""
-        lead += apart + screen.paint(cell.style, text)
-        taken += len(apart) + cells(text)
-    if lead:
-        yield lead
+    return _filled(screen, _broken(([(cell.text, cell.style)] for cell in said), screen.width), screen.width, gap="   ")
 
 
 def flow(screen: Display, parts: Iterable[Part], *, label: str = "", indent: int = 0) -> Iterator[str]:
@@ -38,67 +33,9 @@ def flow(screen: Display, parts: Iterable[Part], *, label: str = "", indent: int
         label: Dimmed text at the start of the first line.
         indent: Width of the left margin in cells; the label stands in it.
     """
-    available = max(min(screen.width, _READABLE) - indent, _TEXT_NARROWEST)
+    available = max(min(screen.width, _READABLE) - indent, _NARROWEST)
     lead = screen.paint("dim", label) + " " * (indent - cells(label))
-    return filled(screen, _words(parts, available), lead, " " * indent, available)
-
-
-def filled(screen: Display, words: Iterable[Sequence[Span]], first: str, rest: str, available: int) -> Iterator[str]:
-    """Fill lines with words; no space before a word that begins with a comma.
-
-    Args:
-        screen: Where it is read.
-        words: Each as styled pieces.
-        first: What the first line begins with.
-        rest: What every other line begins with.
-        available: Cells of a line after its start; a longer word gets its own line.
-    """
-    lead, taken = first, 0
-    line: list[Span] = []
-    for word in words:
-        wide = sum(cells(text) for text, _ in word)
-        gap = " " if line and not word[0][0].startswith(",") else ""
-        if line and taken + len(gap) + wide > available:
-            yield lead + _painted(screen, line)
-            lead, line, taken, gap = rest, [], 0, ""
-        taken += len(gap) + wide
-        if gap:
-            line.append((gap, word[0][1] if line[-1][1] == word[0][1] else None))
-        line += word
-    if line:
-        yield lead + _painted(screen, line)
-
-
-def _painted(screen: Display, spans: Iterable[Span]) -> str:
-    """Join pieces; neighbours of one style share their escape sequences."""
-    return "".join(
-        screen.paint(style, "".join(text for text, _ in alike)) for style, alike in groupby(spans, itemgetter(1))
-    )
-
-
-def _words(parts: Iterable[Part], available: int) -> Iterator[list[Span]]:
-    for part in parts:
-        text, style = (part.text, part.style) if isinstance(part, Cell) else (part, None)
-        for piece in text.split():
-            word = safe(piece)
-            while cells(word) > available:
-                head = head_of(word, available)
-                yield [(head, style)]
-                word = word[len(head) :]
-            yield [(word, style)]
-
-
-def listed(cells: Iterable[Cell]) -> list[Part]:
-    """Cells separated by commas."""
-    return [part for cell in cells for part in (",", cell)][1:]
-
-
-def facts(screen: Display, rows: Iterable[tuple[str, Sequence[Part]]]) -> Iterator[str]:
-    """Labelled rows with a hanging indent. A row without parts is omitted."""
-    said = [(label, parts) for label, parts in rows if parts]
-    indent = max((cells(label) for label, _ in said), default=0) + len(_TEXT_GAP)
-    for label, parts in said:
-        yield from flow(screen, parts, label=label, indent=indent)
+    return _filled(screen, _broken(_words(_spans(parts)), available), available, lead, " " * indent)
 
 
 def wrap(screen: Display, spans: Iterable[Span], first: str = "", rest: str = "") -> Iterator[str]:
@@ -111,26 +48,78 @@ def wrap(screen: Display, spans: Iterable[Span], first: str = "", rest: str = ""
         rest: What every other line begins with.
     """
     available = min(screen.width, _READABLE) - max(cells(first), cells(rest))
-    return filled(screen, _unbroken(spans), first, rest, available)
+    return _filled(screen, _words(spans), available, first, rest)
 
 
-def _unbroken(spans: Iterable[Span]) -> Iterator[list[Span]]:
+def _filled(
+    screen: Display, words: Iterable[Sequence[Span]], available: int, first: str = "", rest: str = "", gap: str = " "
+) -> Iterator[str]:
+    """Fill lines with words; no gap before a word that begins with a comma."""
+    lead, taken = first, 0
+    line: list[Span] = []
+    for word in words:
+        wide = sum(cells(text) for text, _ in word)
+        between = gap if line and not word[0][0].startswith(",") else ""
+        if line and taken + len(between) + wide > available:
+            yield lead + _painted(screen, line)
+            lead, line, taken, between = rest, [], 0, ""
+        if between:
+            line.append((between, word[0][1] if between == " " and line[-1][1] == word[0][1] else None))
+        taken += len(between) + wide
+        line += word
+    if line:
+        yield lead + _painted(screen, line)
+
+
+def _painted(screen: Display, spans: Iterable[Span]) -> str:
+    """Join pieces; neighbours of one style share their escape sequences."""
+    return "".join(
+        screen.paint(style, "".join(text for text, _ in alike)) for style, alike in groupby(spans, itemgetter(1))
+    )
+
+
+def _spans(parts: Iterable[Part]) -> Iterator[Span]:
+    for part in parts:
+        yield (part.text, part.style) if isinstance(part, Cell) else (part, None)
+        yield " ", None
+
+
+def _words(spans: Iterable[Span]) -> Iterator[list[Span]]:
     """Words as styled pieces."""
     word: list[Span] = []
     for text, style in spans:
-        for place, part in enumerate(text.replace("\t", " ").split(" ")):
+        for place, piece in enumerate(re.split(r"\s+", text)):
             if place and word:
                 yield word
                 word = []
-            if part:
-                word.append((safe(part), style))
+            if piece:
+                word.append((safe(piece), style))
     if word:
         yield word
 
 
-_TABLE_GAP: Final = "  "
-_TABLE_NARROWEST: Final = 8
-"""Cells that are left to a column of words."""
+def _broken(words: Iterable[Sequence[Span]], available: int) -> Iterator[list[Span]]:
+    """Words of one piece, those that are longer than a line broken."""
+    for [(text, style)] in words:
+        rest = text
+        while cells(rest) > available:
+            head = head_of(rest, available)
+            yield [(head, style)]
+            rest = rest[len(head) :]
+        yield [(rest, style)]
+
+
+def listed(cells: Iterable[Cell]) -> list[Part]:
+    """Cells separated by commas."""
+    return [part for cell in cells for part in (",", cell)][1:]
+
+
+def facts(screen: Display, rows: Iterable[tuple[str, Sequence[Part]]]) -> Iterator[str]:
+    """Labelled rows with a hanging indent. A row without parts is omitted."""
+    said = [(label, parts) for label, parts in rows if parts]
+    indent = max((cells(label) for label, _ in said), default=0) + len(_GAP)
+    for label, parts in said:
+        yield from flow(screen, parts, label=label, indent=indent)
 
 
 def table(
@@ -149,27 +138,35 @@ def table(
         screen: Where it is read.
         headers: One per column; a column with an empty header belongs to the one before it.
         rows: Cells, or values shown by `str` (None as `-`).
-        right: One letter per column: `r` aligns right (numbers), `l` left, the default.
-        whole: Whether text columns must not shrink either.
+        right: One letter per column: `r` aligns right (numbers); `l`, the default, left; `x` left too, but is not cut;
+            `w` is the last column, of sentences, which are wrapped.
+        whole: Whether no column is cut.
     """
     grid = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
     heads = [Cell(header, "dim") for header in headers]
-    sides = right.ljust(len(headers), "l")
+    sides = right.ljust(len(headers), "l").replace("l", "x" if whole else "l")
     widths = [max(cells(row[place].text) for row in (heads, *grid)) for place in range(len(headers))]
-    if not _narrow(widths, sides, screen.width - len(_TABLE_GAP) * (len(widths) - 1), whole=whole):
+    if not _narrow(widths, sides, screen.width - len(_GAP) * (len(widths) - 1)):
         for cell_row in grid:
             yield from _below_itself(screen, headers, cell_row)
         return
     for row in (heads, *grid):
         shown = [_set(screen, cell, width, side) for cell, width, side in zip(row, widths, sides, strict=True)]
-        yield _TABLE_GAP.join(shown).rstrip()
+        if sides[-1] == "w":
+            lead = "".join(one + _GAP for one in shown[:-1])
+            indent = " " * sum(width + len(_GAP) for width in widths[:-1])
+            words = _broken(_words([(row[-1].text, row[-1].style)]), widths[-1])
+            yield from _filled(screen, words, widths[-1], lead, indent)
+        else:
+            yield _GAP.join(shown).rstrip()
 
 
-def _narrow(widths: list[int], sides: str, available: int, *, whole: bool) -> bool:
+def _narrow(widths: list[int], sides: str, available: int) -> bool:
     """Shrink text columns; whether the table fits now."""
     over = sum(widths) - available
-    giving = [] if whole else [place for place, side in enumerate(sides) if side == "l"]
-    while over > 0 and (giving := [place for place in giving if widths[place] > _TABLE_NARROWEST]):
+    least = {"l": _NARROWEST, "w": _SENTENCE}
+    giving = [place for place, side in enumerate(sides) if side in least]
+    while over > 0 and (giving := [place for place in giving if widths[place] > least[sides[place]]]):
         widths[max(giving, key=widths.__getitem__)] -= 1
         over -= 1
     return over <= 0

@@ -7,37 +7,25 @@ is used on a terminal that is not `TERM=dumb`.
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate, takewhile
-from typing import Final, Literal, TextIO
+from typing import Final, Literal, NamedTuple, TextIO
 
 from service.formats import duration
 
 Style = Literal["good", "bad", "warn", "dim", "strong", "accent"]
 
-_CODES: Final[dict[Style, str]] = {
-    "good": "32",
-    "bad": "31",
-    "warn": "33",
-    "dim": "2",
-    "strong": "1",
-    "accent": "36",
-}
-_BARS: Final = "▁▂▃▄▅▆▇█"
+_CODES: Final[dict[Style, str]] = {"good": "32", "bad": "31", "warn": "33", "dim": "2", "strong": "1", "accent": "36"}
 _ZERO_WIDTH: Final = frozenset({"Mn", "Me"})
+_WIDTH: Final = 80
+_NARROWEST: Final = 20
 
 
-class Display:
-    """Where lines are read.
+class Display(NamedTuple):
+    """Where lines are read: cells in a line, and whether escape sequences of colour are understood."""
 
-    Args:
-        width: Cells in a line.
-        colour: Whether escape sequences of colour are understood.
-    """
-
-    def __init__(self, width: int, *, colour: bool) -> None:
-        self.width = width
-        self.colour = colour
+    width: int
+    colour: bool
 
     def paint(self, style: Style | None, text: str) -> str:
         """Colour a text, where there is colour; its width stays."""
@@ -93,38 +81,17 @@ def age(seconds: float) -> str:
     return f"{duration(seconds)} old"
 
 
-def sparkline(values: Sequence[float | None], width: int) -> str:
-    """A row of bars as tall as values are large; gaps where nothing is known.
-
-    Where there are more values than cells, a cell shows the one of its stretch that stands out most: a peak stays one.
-    """
-    known = [value for value in values if value is not None]
-    if not known:
-        return ""
-    if len(values) > width:
-        values = list(_outstanding(values, width, sum(known) / len(known)))
-    low, span = min(known), max(known) - min(known)
-    steps = len(_BARS) - 1
-    return "".join(" " if v is None else _BARS[round((v - low) / span * steps) if span else steps // 2] for v in values)
-
-
-def _outstanding(values: Sequence[float | None], width: int, mean: float) -> Iterator[float | None]:
-    for place in range(width):
-        stretch = values[place * len(values) // width : (place + 1) * len(values) // width]
-        known = [value for value in stretch if value is not None]
-        yield max(known, key=lambda value: abs(value - mean), default=None)
-
-
-_WIDTH: Final = 80
-_NARROWEST: Final = 20
-
-
 def is_terminal(stream: TextIO) -> bool:
     """Whether a person looks at it, as far as can be known."""
     try:
         return stream.isatty()
     except ValueError:  # it is closed
         return False
+
+
+def is_plain(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal understands no movement of its cursor."""
+    return environment.get("TERM") == "dumb"
 
 
 def tell(text: str) -> None:
@@ -135,20 +102,9 @@ def tell(text: str) -> None:
 
 def screen_of(environment: Mapping[str, str], stream: TextIO) -> Display:
     """What is written to: as wide as `COLUMNS` says, else the terminal, else 80."""
-    return Display(max(_width(environment, stream), _NARROWEST), colour=_colour(environment, stream))
-
-
-def is_plain(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal understands no movement of its cursor."""
-    return environment.get("TERM") == "dumb"
-
-
-def _colour(environment: Mapping[str, str], stream: TextIO) -> bool:
-    if environment.get("NO_COLOR"):
-        return False
-    if environment.get("CLICOLOR_FORCE", "0") not in {"", "0"}:
-        return True
-    return is_terminal(stream) and not is_plain(environment)
+    forced = environment.get("CLICOLOR_FORCE", "0") not in {"", "0"}
+    colour = forced or (is_terminal(stream) and not is_plain(environment))
+    return Display(max(_width(environment, stream), _NARROWEST), colour and not environment.get("NO_COLOR"))
 
 
 def _width(environment: Mapping[str, str], stream: TextIO) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from service.cli import ask_command, generate
 from service.cli.calling import request_parameters, view_of
-from service.cli.commands import CATALOGUE, CatalogueRow, load, read_catalogue
+from service.cli.commands import CATALOGUE, CatalogueRow, read_catalogue
 from service.cli.watch import command as watch_command
 from service.cli.watch.views import VIEWS
 from service.client import stream as stream_client
@@ -45,7 +45,7 @@ def test_a_command_asks_what_its_offer_takes_costs_what_it_costs_and_shows_what_
     msgspec.convert(sent, offer.parameters, strict=False)
     assert (row.path, row.public, row.envelope) == (offer.path, offer.gate == "public", offer.envelope)
     assert row.price == (offer.price_usdc if offer.price else "")
-    assert callable(load(view_of(row)))
+    assert callable(view_of(row))
     names = [f"{row.offer}.{row.fixed.get('action', '')}".rstrip("."), row.offer]
     found = next((path for name in names if (path := ANSWERS / f"{name}.json").exists()), None)
     if found and row.entries:  # what takes a payment was not recorded

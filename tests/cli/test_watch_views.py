@@ -8,11 +8,11 @@ import pytest
 
 from service.cli.terminal import Display, Part
 from service.cli.watch.live_view import LiveView
-from service.cli.watch.views import VIEWS, AlertsView, CrossingsView, PricesView, fitted, take_event
+from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
 from service.client.answer import UnreadableAnswerError
 from service.client.stream import StreamLine
 from tests.cli.recorded import answer, hostile, steering
-from tests.cli.snapshots import check
+from tests.cli.snapshots import NARROW, check
 from tests.cli.streamed import HEARTBEAT, OPEN, SILENT, event, line, prices, recorded
 from tests.fakes.clock import FakeClock
 
@@ -32,7 +32,14 @@ def live(stream: str, clock: FakeClock | None = None) -> LiveView:
     return LiveView(stream, VIEWS[stream](), clock or FakeClock())
 
 
-@pytest.mark.parametrize("stream", ["prices", "funding", "regime", "sentiment", "alerts", "crossings"])
+def fed(stream: str, *states: Any) -> StreamView:
+    view = VIEWS[stream]()
+    for data in states:
+        view.take(data, META)
+    return view
+
+
+@pytest.mark.parametrize("stream", VIEWS)
 def test_a_recorded_stream_is_drawn_as_it_was_read_and_kept(stream: str) -> None:
     def render(screen: Display) -> list[str]:
         shown = live(stream)
@@ -40,7 +47,7 @@ def test_a_recorded_stream_is_drawn_as_it_was_read_and_kept(stream: str) -> None
             shown.take(StreamLine(b"", document))
         return list(shown.lines(screen, 24))
 
-    check(f"watch.{stream}", render)
+    check(f"watch.{stream}", render, NARROW)
     assert len(render(PLAIN)) <= 24
 
 
@@ -48,8 +55,7 @@ def test_a_recorded_stream_is_drawn_as_it_was_read_and_kept(stream: str) -> None
 def test_no_text_of_a_stream_steers_the_terminal(stream: str) -> None:
     shown = live(stream)
     for document in recorded(stream):
-        hurt = hostile(document)
-        shown.take(StreamLine(b"", {**hurt, "type": document["type"]}))
+        shown.take(StreamLine(b"", {**hostile(document), "type": document["type"]}))
     shown.trouble("\x1b[2J")
     assert steering(shown.lines(PLAIN, 24)) == []
 
@@ -82,63 +88,46 @@ def test_trouble_stands_below_until_the_next_line() -> None:
     shown = live("prices")
     shown.trouble("opening it again in 2 s")
     assert list(shown.lines(PLAIN, 24))[-1] == "opening it again in 2 s"
-    shown.take(read(OPEN))
-    assert list(shown.lines(PLAIN, 24))[-1] == "Ctrl-C ends it"
-    shown.take(read(line(type="gap", reason="too-old", cursor="c")))
-    assert list(shown.lines(PLAIN, 24))[-1].startswith("some events are lost")
-    shown.take(read(line(type="close", reason="end")))
-    assert list(shown.lines(PLAIN, 24))[-1] == "Ctrl-C ends it"
+    for raw, below in (
+        (OPEN, "Ctrl-C ends it"),
+        (
+            line(type="gap", reason="too-old", cursor="c"),
+            "some events are lost: what lies between is not kept any more",
+        ),
+        (line(type="close", reason="end"), "Ctrl-C ends it"),
+    ):
+        shown.take(read(raw))
+        assert list(shown.lines(PLAIN, 24))[-1] == below
 
 
-def test_an_event_of_another_shape_is_refused_with_a_way_to_see_it() -> None:
-    strange: list[object] = [{"prices": 1}, {"other": {}}, []]
-    for odd in strange:
+@pytest.mark.parametrize("stream", VIEWS)
+def test_an_event_of_another_shape_is_refused_with_a_way_to_see_it(stream: str) -> None:
+    shapes: list[object] = [{"prices": 1}, {"other": {}}, [1], 5]
+    for odd in shapes:
         with pytest.raises(UnreadableAnswerError, match="--ndjson"):
-            take_event(PricesView(), read(event(1, odd)))
+            take_event(VIEWS[stream](), read(event(1, odd)))
     with pytest.raises(UnreadableAnswerError):
         take_event(PricesView(), read(line(type="event", data=prices(), meta={"tick": "x"})))
 
 
-def moved(*states: Any) -> PricesView:
-    view = PricesView()
-    for state in states:
-        view.take(state, META)
-    return view
-
-
 def test_prices_are_told_against_where_they_began_and_who_moved_most_comes_first_behind_the_two() -> None:
-    view = moved(prices(SOL=50.0, XRP=2.0), prices(SOL=51.0, XRP=1.9, BTC=101.0))
+    view = fed("prices", prices(SOL=50.0, XRP=2.0), prices(SOL=51.0, XRP=1.9, BTC=101.0))
     lines = list(view.lines(Display(38, colour=False), 20))
     assert [row.split()[0] for row in lines] == ["COIN", "BTC", "ETH", "XRP", "SOL", "AAVE", "change"]
-    assert lines[1] == "BTC     101  +1.00 %  ▁█"
-    assert lines[3] == "XRP     1.9  -5.00 %  █▁"
-
-
-def test_a_coin_without_a_price_any_more_is_shown_no_more() -> None:
-    assert "AAVE" not in " ".join(moved(prices(), {"prices": {"BTC": None}}).lines(PLAIN, 20))
+    assert (lines[1], lines[3]) == ("BTC     101  +1.00 %  ▁█", "XRP     1.9  -5.00 %  █▁")
+    assert "AAVE" not in " ".join(fed("prices", prices(), {"prices": {"BTC": None}}).lines(PLAIN, 20))
+    assert "0  0.00 %" in " ".join(fed("prices", {"prices": {"X": {"price": 0.0, "ts": META["ts"]}}}).lines(PLAIN, 9))
 
 
 def test_a_price_that_was_not_seen_for_a_minute_is_marked() -> None:
-    state = prices()
-    state["prices"]["ETH"]["ts"] = "2025-07-25T11:58:59.000Z"  # type: ignore[index]
-    shown = " ".join(moved(state).lines(PLAIN, 20))
-    assert "10 old" in shown
-    assert "100 old" not in shown
-
-
-def test_more_prices_than_there_is_room_for_are_counted() -> None:
-    view = moved(prices(**{f"C{number}": 1.0 for number in range(37)}))
-    lines = list(view.lines(PLAIN, 12))
-    assert len(lines) == 12
-    assert lines[-1] == "20 more; change since the view began"
-
-
-def test_a_price_of_nothing_has_not_changed_by_any_percent() -> None:
-    assert "0  0.00 %" in " ".join(moved({"prices": {"X": {"price": 0.0, "ts": META["ts"]}}}).lines(PLAIN, 9))
+    old: Any = prices()
+    old["prices"]["ETH"]["ts"] = "2025-07-25T11:58:59.000Z"
+    shown = " ".join(fed("prices", old).lines(PLAIN, 20))
+    assert ("10 old" in shown, "100 old" in shown) == (True, False)
 
 
 def test_in_a_line_only_prices_that_changed_are_told() -> None:
-    view = moved(prices())
+    view = fed("prices", prices())
     assert said(view.tell(prices())) == "BTC 100 0.00 % , ETH 10 0.00 % , AAVE 5 0.00 %"
     view.take(changed := prices(ETH=11.0), META)
     assert said(view.tell(changed)) == "ETH 11 +10.00 %"
@@ -149,21 +138,16 @@ def test_in_a_line_only_prices_that_changed_are_told() -> None:
     assert said(view.tell(many)).endswith("and 1 more")
 
 
-MOVERS = [{"symbol": "MKR", "funding_apr": 340.0, "change_1h": 12.5}]
-MARKET = {"temperature": "warm", "avgApr": 12.0, "positive": 60, "negative": 15, "total": 80}
-
-
 def test_funding_says_who_pays_and_who_moved() -> None:
-    view = VIEWS["funding"]()
-    view.take({"market": MARKET, "movers": MOVERS}, META)
-    view.take({"market": {**MARKET, "avgApr": 14.0}, "movers": MOVERS}, META)
+    market = {"temperature": "warm", "avgApr": 12.0, "positive": 60, "negative": 15, "total": 80}
+    state = {"market": market, "movers": [{"symbol": "MKR", "funding_apr": 340.0, "change_1h": 12.5}]}
+    view = fed("funding", state, {**state, "market": {**market, "avgApr": 14.0}})
     shown = list(view.lines(PLAIN, 20))
     assert shown[0] == "Funding is warm, +14.00 % a year in the mean ▁█"
     assert shown[2] == "█ longs pay on 60 coins   ▓ shorts pay on 15"
     assert shown[5] == "MKR   +340.00 %         +12.50"
-    told = said(view.tell({"market": MARKET, "movers": MOVERS}))
-    assert told == "Funding is warm , +12.00 % a year in the mean movers: MKR +340.00 % +12.50"
-    nobody = {"market": {**MARKET, "temperature": None, "avgApr": None}, "movers": []}
+    assert said(view.tell(state)) == "Funding is warm , +12.00 % a year in the mean movers: MKR +340.00 % +12.50"
+    nobody = {"market": {**market, "temperature": None, "avgApr": None}, "movers": []}
     assert said(view.tell(nobody)) == "Funding is unknown , - a year in the mean nobody moved"
 
 
@@ -173,59 +157,42 @@ def held(*sides: tuple[str, str]) -> list[Any]:
 
 
 def test_a_regime_that_turned_is_told_once() -> None:
-    view = VIEWS["regime"]()
-    view.take(held(("BTC", "long"), ("ETH", "long")), META)
+    view = fed("regime", held(("BTC", "long"), ("ETH", "long")))
     assert said(view.tell(None)) == "2 long, 0 short"
-    view.take(held(("BTC", "short"), ("SOL", "long")), META)
+    view.take(now := held(("BTC", "short"), ("SOL", "long")), META)
     assert said(view.tell(None)) == "1 long, 1 short turned: BTC short SOL long ETH none"
-    view.take(held(("BTC", "short"), ("SOL", "long")), META)
+    view.take(now, META)
     assert said(view.tell(None)) == "1 long, 1 short"
     view.take([], META)
     assert list(view.lines(PLAIN, 20)) == ["0 long, 0 short turned: BTC none SOL none", ""]
 
 
-def test_more_positions_than_there_is_room_for_are_counted() -> None:
-    view = VIEWS["regime"]()
-    view.take(held(*((f"C{number}", "long") for number in range(30))), META)
-    lines = list(view.lines(PLAIN, 12))
-    assert len(lines) == 12
-    assert lines[-1] == "… 22 more"
+def test_more_than_there_is_room_for_is_counted() -> None:
+    positions = fed("regime", held(*((f"C{number}", "long") for number in range(30))))
+    quotes = fed("prices", prices(**{f"C{number}": 1.0 for number in range(37)}))
+    for view, last in ((positions, "… 22 more"), (quotes, "20 more; change since the view began")):
+        lines = list(view.lines(PLAIN, 12))
+        assert (len(lines), lines[-1]) == (12, last)
 
 
 def test_a_mood_without_a_score_has_no_gauge() -> None:
-    view = VIEWS["sentiment"]()
-    view.take({"stance": "neutral", "score": None, "summary": "Nothing is written."}, META)
+    view = fed("sentiment", {"stance": "neutral", "score": None, "summary": "Nothing is written."})
     assert list(view.lines(PLAIN, 20)) == ["neutral, score - (-1 to +1)", "", "Nothing is written."]
-    view.take({"stance": "euphoria", "score": 0.5, "summary": "Everybody buys."}, META)
+    view.take(happy := {"stance": "euphoria", "score": 0.5, "summary": "Everybody buys."}, META)
     shown = list(view.lines(PLAIN, 20))
-    assert shown[1].startswith("├") and "●" in shown[1]  # noqa: PT018
-    assert shown[-1].endswith("the score, event by event")
-    assert said(view.tell({"stance": "euphoria", "score": 0.5, "summary": "Everybody buys."})) == (
-        "euphoria , score +0.50: Everybody buys."
-    )
+    assert (shown[1][0], "●" in shown[1], shown[-1][-24:]) == ("├", True, "the score, event by event"[-24:])
+    assert said(view.tell(happy)) == "euphoria , score +0.50: Everybody buys."
 
 
 def test_alerts_and_crossings_come_newest_first() -> None:
     alert = answer("funding.alerts")[0]["events"][0]
-    view = AlertsView()
-    view.take({**alert, "asset": "OLD", "clearedAt": None}, META)
-    view.take({**alert, "asset": "NEW", "clearedAt": "2025-07-25T12:00:00.000Z"}, META)
-    shown = " ".join(view.lines(Display(200, colour=False), 20))
+    cleared = {**alert, "asset": "NEW", "clearedAt": "2025-07-25T12:00:00.000Z"}
+    alerts = fed("alerts", {**alert, "asset": "OLD", "clearedAt": None}, cleared)
+    shown = " ".join(alerts.lines(Display(200, colour=False), 20))
     assert shown.index("NEW") < shown.index("OLD")
     assert shown.count("cleared 2025-07-25 12:00 UTC") == 1
-    crossing = {
-        "id": "x", "up": 40, "down": 30, "direction": "DOWN over UP", "at": "2025-07-25T00:00:00.000Z", "universe": 80,
-    }  # fmt: skip
-    days = CrossingsView()
-    days.take(crossing, META)
-    days.take({**crossing, "direction": "UP over DOWN"}, META)
-    assert list(days.lines(PLAIN, 20)) == [
+    crossing = {"up": 40, "down": 30, "direction": "DOWN over UP", "at": "2025-07-25T00:00:00.000Z", "universe": 80}
+    assert list(fed("crossings", crossing, {**crossing, "direction": "UP over DOWN"}).lines(PLAIN, 20)) == [
         "2025-07-25 00:00 UTC UP over DOWN 40 up, 30 down of 80 coins",
         "2025-07-25 00:00 UTC DOWN over UP 40 up, 30 down of 80 coins",
     ]
-
-
-def test_lines_are_fitted_into_the_room_there_is() -> None:
-    assert list(fitted(iter("abc"), 3)) == ["a", "b", "c"]
-    assert list(fitted(iter("abc"), 2)) == ["a", "… 2 more"]
-    assert list(fitted(iter("abc"), 0)) == []

@@ -1,137 +1,196 @@
-"""Views of `manifest`, `billing tier`, `billing receipts` and `billing show`."""
+"""The views of what a caller has and pays for, of watched wallets and of transcripts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from html import unescape
+from typing import Final
 
 from service import formats
-from service.cli.formatting import UNKNOWN, footer, moment, span
-from service.cli.layout import facts, flow, table, wrap
-from service.cli.show.plain import next_page
-from service.cli.terminal import Cell, Display, cells, safe
+from service.cli.formatting import UNKNOWN, moment, money, span
+from service.cli.show.columns import Data, Field, View, counts, joined, otherwise, state, strong, utc
+from service.cli.terminal import Cell, Part
 
-_ROOMY: Final = 60
-"""Width in cells from which sentences fit beside the figures."""
+_ENDS: Final = 7
+"""Digits of an address at either end. Four, which is common, is what address-poisoning imitates."""
+_TOKENS: Final = 6
 
 
-def manifest(data: Any, meta: Any, screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show the manifest."""
-    free, tiers = data["free"], data["tiers"]
-    yield from flow(screen, [Cell(f"{data['service']} {data['version']}", "strong")])
-    yield ""
-    yield from facts(
-        screen,
-        [
-            (
-                "Free",
-                [f"{free['starter']} questions to start with, then {free['perDay']} a day from {free['resetsAt']}"],
-            ),
-            ("Tiers", ["; ".join(f"{one['tier']}: {_limit(one['perDay'])}" for one in tiers)]),
-            ("Paid in", [f"{data['currency']} on {', '.join(data['networks']) or 'no network'}"]),
-            ("to", [data["payTo"], Cell(f"({data['settlement']})", "dim")]),
-            ("Receipts by", [data["receiptSigner"]]),
-        ],
+def _spoken(one: Data) -> list[Part] | Cell:
+    minutes, seconds = divmod(one["start_seconds"], 60)
+    return Cell(
+        f"{unescape(one['speaker'])} at {minutes}:{seconds:02}" if one["speaker"] else f"at {minutes}:{seconds:02}"
     )
-    yield ""
-    yield from _routes(data["routes"], data["currency"], screen)
-    yield ""
-    yield from footer(screen, meta)
 
 
-def _routes(routes: Sequence[Any], currency: str, screen: Display) -> Iterator[str]:
-    rows = [
-        (
-            safe(one["id"]),
-            safe(one["price_usdc"]) if one["payable"] else "not sold",
-            UNKNOWN if one["refresh_seconds"] is None else span(one["refresh_seconds"]),
-            one["summary"],
-        )
-        for one in routes
-    ]
-    if screen.width < _ROOMY:
-        yield from table(screen, ("ROUTE", currency, "FRESH", "WHAT IT TELLS"), rows, whole=True)
-        return
-    first = max(cells(row[0]) for row in (*rows, ("ROUTE",)))
-    head = f"{'ROUTE':<{first}}  {safe(currency):>8}  {'FRESH':>6}  WHAT IT TELLS"
-    yield screen.paint("dim", head)
-    for name, cost, fresh, summary in rows:
-        lead = f"{name:<{first}}  {cost:>8}  {fresh:>6}  "
-        yield from wrap(screen, [(summary, None)], lead, " " * cells(lead))
+_HIGHLIGHTS: Final = View(
+    heading=lambda data: [strong(formats.count(data["meta"]["total"], "highlight"))],
+    facts=(Field("Sources", "meta.by_source", counts),),
+    entries="highlights",
+    columns=(
+        Field("SAID", "quote", lambda text: strong(f"“{unescape(text)}”")),
+        Field("BY", "", _spoken),
+        Field("", "stance", state),
+        Field("ABOUT", "", lambda one: joined([*one["coins"], *one["sectors"], *one["macro"]])),
+        Field("IN", "", lambda one: f"{unescape(one['title'])} · {one['source']}, {formats.day(one['publishedAt'])}"),
+        Field("", "url", lambda url: Cell(url, "dim")),
+    ),
+    empty="Nothing was said of it in what is read.",
+)
 
 
-def _limit(per_day: int | None) -> str:
-    return "no limit" if per_day is None else f"{per_day} a day"
+def _moved(tokens: Sequence[Data]) -> str:
+    said = [f"{one['symbol'] or one['contract'][:8] + '…'} {one['movements']}x" for one in tokens[:_TOKENS]]
+    rest = len(tokens) - _TOKENS
+    return joined([*said, *([f"{rest} more tokens"] if rest > 0 else [])]) or "nothing since it is watched"
 
 
-_SOURCES: Final[Mapping[str, str]] = {
-    "default": "what everybody has",
-    "grant": "granted by the operator",
-    "wallet": "of the wallet",
-}
-_KINDS: Final[Mapping[str, str]] = {"api_key": "an API key", "session": "a session"}
+def _short(address: str) -> str:
+    """An address without its middle: `0x98B1593…83A0952C`."""
+    return f"{address[: 2 + _ENDS]}…{address[-_ENDS:]}"
 
 
-def billing_tier(data: Any, meta: Any, screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show the entitlement."""
-    caller = data["identity"]
+def _chain(data: Data) -> str:
+    page = data["meta"]
+    known = [f"chain {page['chainId']}"] if page["chainId"] is not None else []
+    block = page.get("through_block")
+    return " · ".join([*known, *([f"through block {block:,}"] if block else [])])
+
+
+_WATCHLIST: Final = View(
+    heading=lambda data: [strong(f"{formats.count(data['meta']['total'], 'wallet')} watched")],
+    entries="watchlist",
+    columns=(
+        Field("WALLET", "label", lambda label: strong(label or "without a label")),
+        Field("KIND", "kind"),
+        Field("ADDRESS", "address"),
+        Field("MOVED", "tokens", _moved),
+        Field("LAST", "tokens", lambda tokens: moment(tokens[0]["last_moved_at"]) if tokens else UNKNOWN),
+    ),
+    empty="No wallet is watched: verdict admin wallets add ADDRESS, in the service's data folder.",
+    source=_chain,
+)
+_MOVEMENTS: Final = View(
+    heading=lambda data: [
+        strong(
+            f"{formats.count(data['meta']['total'], 'movement')} of "
+            + ((data["movements"] or [{"token": None}])[0]["token"] or "a token without a name")
+        ),
+    ],
+    facts=(Field("Contract", "meta.contract"),),
+    entries="movements",
+    columns=(
+        Field("UTC", "ts", formats.short_moment),
+        Field("", "direction", state),
+        Field("AMOUNT", "amount", lambda text: formats.amount(float(text)), "r"),
+        Field("USD", "amount_usd", money, "r"),
+        Field("WALLET", "", lambda one: one["label"] or _short(one["address"]), "l"),
+        Field("FROM OR TO", "counterparty", _short),
+    ),
+    empty="Nothing of it moved in or out of a watched wallet.",
+    source=_chain,
+)
+
+
+def _limit(tier: Data) -> str:
+    return f"{tier['tier']}: " + ("no limit" if tier["perDay"] is None else f"{tier['perDay']} a day")
+
+
+_MANIFEST: Final = View(
+    heading=lambda data: [strong(f"{data['service']} {data['version']}")],
+    facts=(
+        Field(
+            "Free",
+            "free",
+            lambda free: (
+                f"{free['starter']} questions to start with, then {free['perDay']} a day from {free['resetsAt']}"
+            ),
+        ),
+        Field("Tiers", "tiers", lambda tiers: "; ".join(map(_limit, tiers))),
+        Field("Paid in", "", lambda data: f"{data['currency']} on {joined(data['networks']) or 'no network'}"),
+        Field("to", "", lambda data: [data["payTo"], Cell(f"({data['settlement']})", "dim")]),
+        Field("Receipts by", "receiptSigner"),
+    ),
+    entries="routes",
+    columns=(
+        Field("ROUTE", "id"),
+        Field("USDC", "", lambda one: one["price_usdc"] if one["payable"] else "not sold", "r"),
+        Field("FRESH", "refresh_seconds", span, "r"),
+        Field("WHAT IT TELLS", "summary", side="w"),
+    ),
+)
+_SOURCES: Final = {"default": "what everybody has", "grant": "granted by the operator", "wallet": "of the wallet"}
+_KINDS: Final = {"api_key": "an API key", "session": "a session"}
+
+
+def _tier(data: Data) -> list[Part]:
     until = f"until {moment(data['expiresAt'])}" if data["expiresAt"] else "no expiry"
-    kind = _KINDS.get(caller["kind"], caller["kind"])
-    yield from facts(
-        screen,
-        [
-            ("Tier", [Cell(data["tier"], "strong"), f", {_SOURCES.get(data['source'], data['source'])}, {until}"]),
-            ("Who", [f"user {caller['userId']}, by {kind}"]),
-            ("Wallet", [caller["walletAddress"] or "none"]),
-        ],
-    )
-    yield ""
-    yield screen.paint("dim", f"at {moment(meta['ts'])}")
+    return [strong(data["tier"]), f", {_SOURCES.get(data['source'], data['source'])}, {until}"]
 
 
-def receipts_list(data: Any, _meta: Any, screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show the list, newest first."""
+def _paid(data: Data) -> list[Cell]:
     receipts = data["receipts"]
-    if not receipts:
-        yield "Nothing has been paid for."
-        return
     total = sum((Decimal(one["price_usdc"]) for one in receipts), Decimal())
-    yield from flow(screen, [f"{formats.count(len(receipts), 'receipt')}, {total} USDC in all"])
-    yield ""
-    rows = [
-        (moment(one["settled_at"]).removesuffix(" UTC"), one["route"], one["price_usdc"], one["network"], one["id"])
-        for one in receipts
-    ]
-    yield from table(screen, ("SETTLED, UTC", "FOR", "USDC", "NETWORK", "RECEIPT"), rows, right="llr")
-    if data["next_cursor"]:
-        yield ""
-    yield from next_page(screen, data)
+    return [Cell(f"{formats.count(len(receipts), 'receipt')}, {total} USDC in all")] if receipts else []
 
 
-def receipts_get(data: Any, _meta: Any, screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
-    """Show the receipt whole: every field of it is signed."""
-    receipt = data["receipt"]
-    yield from facts(
-        screen,
-        [
-            ("Receipt", [Cell(receipt["id"], "strong")]),
-            ("For", [receipt["route"], Cell(f"{receipt['method']} {receipt['resource']}", "dim")]),
-            (
-                "Paid",
-                [Cell(f"{receipt['price_usdc']} USDC", "strong"), f"on {receipt['network']}, {receipt['settlement']}"],
-            ),
-            ("by", [receipt["payer"]]),
-            ("to", [receipt["pay_to"]]),
-            ("Token", [receipt["asset"]]),
-            ("Claimed", [moment(receipt["claimed_at"])]),
-            ("Settled", [moment(receipt["settled_at"])]),
-            ("Transaction", [receipt["transaction"]]),
-            ("Nonce", [receipt["nonce"]]),
-            ("Request", [receipt["request_hash"]]),
-            ("Answer", [receipt["response_hash"]]),
-            ("Signed by", [data["signer"]]),
-            ("Signature", [data["signature"]]),
-        ],
-    )
-    yield ""
-    how = "saved with --json, `verdict admin receipts verify FILE` checks it without the service"
-    yield from flow(screen, [Cell(how, "dim")])
+_RECEIPT: Final = View(
+    facts=(
+        Field("Receipt", "receipt.id", strong),
+        Field("For", "receipt", lambda one: [one["route"], Cell(f"{one['method']} {one['resource']}", "dim")]),
+        Field("Paid", "receipt", lambda one: f"{one['price_usdc']} USDC on {one['network']}, {one['settlement']}"),
+        Field("by", "receipt.payer"),
+        Field("to", "receipt.pay_to"),
+        Field("Token", "receipt.asset"),
+        Field("Claimed", "receipt.claimed_at", moment),
+        Field("Settled", "receipt.settled_at", moment),
+        Field("Transaction", "receipt.transaction"),
+        Field("Nonce", "receipt.nonce"),
+        Field("Request", "receipt.request_hash"),
+        Field("Answer", "receipt.response_hash"),
+        Field("Signed by", "signer"),
+        Field("Signature", "signature"),
+    ),
+    note="saved with --json, `verdict admin receipts verify FILE` checks it without the service",
+)
+
+
+VIEWS: Final[Mapping[str, View]] = {
+    "manifest": _MANIFEST,
+    "billing_tier": View(
+        facts=(
+            Field("Tier", "", _tier),
+            Field("Who", "identity", lambda one: f"user {one['userId']}, by {_KINDS.get(one['kind'], one['kind'])}"),
+            Field("Wallet", "identity.walletAddress", otherwise("none")),
+        ),
+    ),
+    "receipts_list": View(
+        heading=_paid,
+        entries="receipts",
+        columns=(
+            Field("SETTLED, UTC", "settled_at", utc),
+            Field("FOR", "route", side="l"),
+            Field("USDC", "price_usdc", side="r"),
+            Field("NETWORK", "network", side="l"),
+            Field("RECEIPT", "id"),
+        ),
+        empty="Nothing has been paid for.",
+    ),
+    "receipts_get": _RECEIPT,
+    "transcripts": _HIGHLIGHTS,
+    "transcripts_sources": View(
+        entries="sources",
+        columns=(
+            Field("ID", "id", strong),
+            Field("NAME", "name", unescape, "l"),
+            Field("KIND", "kind"),
+            Field("LANG", "language"),
+            Field("READ", "episodes", side="r"),
+            Field("NEWEST, UTC", "lastEpisodeAt", utc),
+            Field("STATUS", "status", state),
+            Field("FEED", "feed"),
+        ),
+        empty="No source is read.",
+    ),
+    "wallets": _WATCHLIST,
+    "wallets_movements": _MOVEMENTS,
+}

@@ -1,59 +1,77 @@
-"""The generic view: names and values, lists as tables; and the line that announces a further page."""
+"""Finds the view of an answer; the generic view: names and values, lists as tables."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from service.cli.commands import load
+from service.cli.formatting import footer
 from service.cli.layout import facts, table
-from service.cli.terminal import Cell, Display, safe
+from service.cli.terminal import Cell, Display
+
+Shown = Callable[[Any, Mapping[str, Any], Display, Mapping[str, object]], Iterable[str]]
+
+_BY_HAND: Final = {
+    "coin_historical": "coin",
+    "coin_risk": "coin",
+    "market_health": "market",
+    "plain": "plain",
+    "regime": "regime",
+    "scorecard": "verdicts",
+    "signal": "verdicts",
+    "signal_quality": "verdicts",
+    "walkforward": "walkforward",
+}
+"""Module of each view that is a function. Only the one that is needed is loaded."""
+
+
+def view_of(name: str) -> Shown:
+    """The view of an offer, by its id with `_` for `.`; of one that is not known, the generic one."""
+    if name in _BY_HAND:
+        view: Shown = load(f"service.cli.show.{_BY_HAND[name]}:{name}")
+        return view
+
+    def listed(data: Any, meta: Mapping[str, Any], screen: Display, chosen: Mapping[str, object]) -> Iterable[str]:
+        from service.cli.show import answers, columns  # noqa: PLC0415 - not for views that are written by hand
+
+        row = answers.VIEWS.get(f"{name}_{chosen.get('action')}") or answers.VIEWS.get(name)
+        return plain(data, meta, screen, chosen) if row is None else columns.rendered(row, data, meta, screen)
+
+    return listed
 
 
 def plain(data: Any, meta: Mapping[str, Any], screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
-    """Names and values; lists of entries as tables."""
+    """Names and values; lists of entries as tables; the age, where it is given as this version knows it."""
     whole = data if isinstance(data, dict) else {"data": data}
-    tables = {name: value for name, value in whole.items() if is_table(value)}
-    others = {name: value for name, value in {**whole, **meta}.items() if name not in tables}
+    has_age = "as_of" in meta and isinstance(meta.get("data_age_seconds"), int | float)
+    tables = {name: value for name, value in whole.items() if _is_table(value)}
+    others = {name: value for name, value in {**whole, **({} if has_age else meta)}.items() if name not in tables}
     yield from facts(screen, [(name, [Cell(word(value))]) for name, value in others.items()])
     for name, entries in tables.items():
         yield ""
         yield screen.paint("strong", Cell(name).text)
         yield from rows(screen, list(dict.fromkeys(key for entry in entries for key in entry)), entries)
+    if has_age:
+        yield ""
+        yield from footer(screen, meta)
 
 
 def rows(screen: Display, names: Sequence[str], entries: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """Entries as a table of these columns."""
     numbers = "".join("r" if all(_is_number(entry.get(name)) for entry in entries) else "l" for name in names)
-    yield from table(
-        screen,
-        [Cell(name).text for name in names],
-        [[Cell(word(entry.get(name))) for name in names] for entry in entries],
-        right=numbers,
-    )
+    grid = [[word(entry.get(name)) for name in names] for entry in entries]
+    return table(screen, [Cell(name).text for name in names], grid, right=numbers)
 
 
-def is_table(value: object) -> bool:
+def _is_table(value: object) -> bool:
     """Whether it is a list of entries."""
     return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
 
 
 def word(value: object) -> str | None:
     """A value in a cell: text as it is, what is nested as JSON, what is not known as nothing."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _is_number(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def next_page(screen: Display, page: Mapping[str, Any]) -> Iterator[str]:
-    """How to get the next page, where there is one; the cursor is never broken, so that it can be copied.
-
-    Args:
-        screen: Where it is read.
-        page: With `next_cursor`, perhaps `total`.
-    """
-    if page["next_cursor"]:
-        of = f" of {page['total']:,}" if "total" in page else ""
-        yield screen.paint("dim", safe(f"More{of}: --cursor {page['next_cursor']}"))

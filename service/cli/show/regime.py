@@ -1,11 +1,13 @@
 """Views of `regime`: the market's regime, current positions, regime changes and one coin's past positions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from service import formats
 from service.cli import plots
 from service.cli.formatting import change, day, footer, instant, price, share
 from service.cli.layout import flow, table
+from service.cli.show.columns import Field, columns, strong
 from service.cli.terminal import Cell, Display, Style, safe
 
 STYLES: Final[Mapping[str, Style]] = {
@@ -15,10 +17,10 @@ STYLES: Final[Mapping[str, Style]] = {
     "long": "good",
     "short": "bad",
 }
-_WITH_METER: Final = 84
 _METER: Final = 10
 _ROOMY: Final = 72
 """Cells from which two halves of a table stand beside each other."""
+_WIDEST: Final = 100
 _DAY_MS: Final = 86_400_000
 _START: Final = 100.0
 """What a history begins with, to show what became of it."""
@@ -29,69 +31,52 @@ def regime(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) 
     shown = {"signals": _signals, "confidence": _confidence, "history": _history}
     yield from shown.get(str(chosen.get("action")), _active)(data, screen)
     yield ""
-    yield from footer(screen, meta, *_rules(data))
+    rules = data.get("meta", {}).get("ruleset") or data.get("source")
+    yield from footer(screen, meta, *([rules] if rules else []))
 
 
-def _rules(data: Any) -> list[str]:
-    text = data.get("meta", {}).get("ruleset") or data.get("source")
-    return [text] if text else []
+def state(name: str) -> Cell:
+    """A regime or the side of a position, in its colour."""
+    return Cell(name, STYLES.get(name))
 
 
 def _active(data: Any, screen: Display) -> Iterator[str]:
-    market, held, age = data["market"], data["positions"], data["market"]["age_days"]
-    yield from flow(
-        screen,
-        [
-            "The market is",
-            Cell(market["regime"], STYLES.get(market["regime"])),
-            f"since {day(market['since'])}, {age} day{'' if age == 1 else 's'}; conviction",
-            Cell(share(market["conviction"], 0), "strong"),
-        ],
-    )
+    market, held = data["market"], data["positions"]
+    lasting = f"since {day(market['since'])}, {formats.count(market['age_days'], 'day')}; conviction"
+    yield from flow(screen, ["The market is", state(market["regime"]), lasting, strong(share(market["conviction"], 0))])
     yield ""
     universe = data["meta"]["universe"]
     longs = sum(one["direction"] == "long" for one in held)
-    parts = ((longs, "good", "█"), (len(held) - longs, "bad", "▓"), (universe - len(held), "dim", "░"))
-    yield plots.shares(screen, parts, min(screen.width, 100))  # type: ignore[arg-type]
-    rest = f"{universe - len(held)} of {universe} coins without a position"
-    yield from flow(screen, [f"{longs} long, {len(held) - longs} short, {rest}"])
+    shorts, rest = len(held) - longs, universe - len(held)
+    parts: list[tuple[float, Style, str]] = [(longs, "good", "█"), (shorts, "bad", "▓"), (rest, "dim", "░")]
+    yield plots.shares(screen, parts, min(screen.width, _WIDEST))
+    yield from flow(screen, [f"{longs} long, {shorts} short, {rest} of {universe} coins without a position"])
     yield ""
     if held:
-        yield from positions(held, screen)
+        yield from columns(screen, POSITIONS, held)
 
 
-def positions(held: Sequence[Any], screen: Display) -> Iterator[str]:
-    """Positions of coins, as they come."""
-    rows = [
-        (
-            one["symbol"],
-            Cell(one["direction"], STYLES.get(one["direction"])),
-            *([meter(one["conviction"])] if screen.width >= _WITH_METER else []),
-            share(one["conviction"], 0),
-            one["entryDate"],
-            one["holdDays"],
-            price(one["entryPrice"]),
-            price(one["currentPrice"]),
-            change(gain(one["direction"], one["entryPrice"], one["currentPrice"]), 1),
-        )
-        for one in held
-    ]
-    is_wide = screen.width >= _WITH_METER
-    heads = (*(("CONVICTION", "") if is_wide else ("SURE",)), "SINCE", "DAYS", "FROM", "NOW", "GAIN")
-    yield from table(screen, ("COIN", "SIDE", *heads), rows, right="lllrlrrrr" if is_wide else "llrlrrrr")
-
-
-def gain(direction: str, entry: float | None, now: float | None) -> float | None:
+def _gain(position: Any) -> Any:
     """What a position has gained since it was entered, percent of its price then; nothing is taken off for costs."""
-    if now is None or not entry:
-        return None
-    return (now / entry - 1) * (100 if direction == "long" else -100)
+    entry, now, side = (
+        position["entryPrice"],
+        position["currentPrice"],
+        100 if position["direction"] == "long" else -100,
+    )
+    return None if now is None or not entry else side * (now / entry - 1)
 
 
-def meter(value: float) -> str:
-    """A part of one as ten cells."""
-    full = round(value * _METER)
-    return "█" * full + "░" * (_METER - full)
+POSITIONS: Final = (
+    Field("COIN", "symbol"),
+    Field("SIDE", "direction", state),
+    Field("SURE", "conviction", lambda value: share(value, 0), "r"),
+    Field("SINCE", "entryDate"),
+    Field("DAYS", "holdDays", side="r"),
+    Field("FROM", "entryPrice", price, "r"),
+    Field("NOW", "currentPrice", price, "r"),
+    Field("GAIN", "", lambda one: change(_gain(one), 1), "r"),
+)
+"""Columns of the positions of coins."""
 
 
 def _signals(data: Any, screen: Display) -> Iterator[str]:
@@ -100,56 +85,64 @@ def _signals(data: Any, screen: Display) -> Iterator[str]:
     for place, one in enumerate(data["signals"]):
         if place:
             yield ""
-        aim = f", {one['direction']}" if one["direction"] else ""
-        turned = Cell(f"{one['regime']}{aim}", STYLES.get(one["regime"]))
-        text = f"on {day(one['firedAt'])}, conviction {share(one['conviction'], 0)}"
-        yield from flow(screen, [Cell(one["symbol"], "strong"), "turned", turned, Cell(text, "dim")])
+        turned = ", ".join(filter(None, [one["regime"], one["direction"]]))
+        when = f"on {day(one['firedAt'])}, conviction {share(one['conviction'], 0)}"
+        yield from flow(
+            screen, [strong(one["symbol"]), "turned", Cell(turned, STYLES.get(one["regime"])), Cell(when, "dim")]
+        )
         yield from flow(screen, one["reasons"], indent=2)
 
 
 def _confidence(data: Any, screen: Display) -> Iterator[str]:
+    """A long and narrow table, in two halves beside each other if both fit."""
     yield from flow(screen, [data["summary"]])
     yield ""
-    rows = [
-        (
-            one["symbol"],
-            Cell(one["regime"], STYLES.get(one["regime"])),
-            meter(one["confidence"]),
-            share(one["confidence"], 0),
-        )
+    heads, right = ("COIN", "REGIME", "CONFIDENCE", ""), "lllr"
+    rows: list[tuple[object, ...]] = [
+        (one["symbol"], state(one["regime"]), _meter(one["confidence"]), share(one["confidence"], 0))
         for one in data["coins"]
     ]
-    yield from beside(screen, ("COIN", "REGIME", "CONFIDENCE", ""), rows, "lllr")
-
-
-def beside(screen: Display, heads: Sequence[str], rows: Sequence[Sequence[Any]], right: str) -> Iterator[str]:
-    """A long and narrow table in two halves beside each other, if both fit."""
     if screen.width < _ROOMY:
         yield from table(screen, heads, rows, right=right)
         return
     half = -(-len(rows) // 2)
-    blank = [""] * len(heads)
-    pairs = [
-        (*rows[place], "  ", *(rows[half + place] if half + place < len(rows) else blank)) for place in range(half)
-    ]
+    others = [*rows[half:], ("",) * len(heads)]
+    pairs = [(*one, "  ", *other) for one, other in zip(rows[:half], others, strict=False)]
     yield from table(screen, (*heads, "  ", *heads), pairs, right=f"{right}l{right}")
 
 
+def _meter(value: float) -> str:
+    """A part of one as ten cells."""
+    full = round(value * _METER)
+    return "█" * full + "░" * (_METER - full)
+
+
+_TRADES: Final = (
+    Field("SIDE", "direction", state),
+    Field("FROM", "entryDate"),
+    Field("TO", "exitDate"),
+    Field("DAYS", "holdDays", side="r"),
+    Field("ENTRY", "entryPrice", price, "r"),
+    Field("EXIT", "exitPrice", price, "r"),
+    Field("RETURN", "returnPct", change, "r"),
+    Field("BECAUSE", "exitReason", formats.label, "l"),
+)
+
+
 def _history(data: Any, screen: Display) -> Iterator[str]:
-    trades, summary, now = data["trades"], data["summary"], data["currentPosition"]
-    yield from flow(screen, _past(data["symbol"], summary))
+    trades, past, now = data["trades"], data["summary"], data["currentPosition"]
+    said = [
+        f"has had {past['total']} closed positions: {past['wins']} won, {past['losses']} lost",
+        f"({share(past['winRate'])} won), a mean of",
+        change(past["meanReturnPct"]),
+        "each, after costs and funding.",
+    ]
+    yield from flow(screen, [strong(data["symbol"]), *(said if past["total"] else ["has had no closed position."])])
     if now:
-        yield from flow(
-            screen,
-            [
-                "Now",
-                Cell(now["direction"], STYLES.get(now["direction"])),
-                f"since {now['entryDate']}, {now['holdDays']} days,",
-                "at a price to come;" if now["entryPrice"] is None else f"at {price(now['entryPrice'])};",
-                f"the price is {price(now['currentPrice'])}:",
-                change(gain(now["direction"], now["entryPrice"], now["currentPrice"])),
-            ],
-        )
+        entry = "at a price to come;" if now["entryPrice"] is None else f"at {price(now['entryPrice'])};"
+        lasting = f"since {now['entryDate']}, {now['holdDays']} days,"
+        worth = f"the price is {price(now['currentPrice'])}:"
+        yield from flow(screen, ["Now", state(now["direction"]), lasting, entry, worth, change(_gain(now))])
     if not trades:
         return
     yield ""
@@ -157,21 +150,7 @@ def _history(data: Any, screen: Display) -> Iterator[str]:
     yield ""
     yield from _growth(trades, screen)
     yield ""
-    rows = [
-        (
-            Cell(one["direction"], STYLES.get(one["direction"])),
-            one["entryDate"],
-            one["exitDate"],
-            one["holdDays"],
-            price(one["entryPrice"]),
-            price(one["exitPrice"]),
-            change(one["returnPct"]),
-            one["exitReason"].replace("-", " "),
-        )
-        for one in reversed(trades)
-    ]
-    heads = ("SIDE", "FROM", "TO", "DAYS", "ENTRY", "EXIT", "RETURN", "BECAUSE")
-    yield from table(screen, heads, rows, right="lllrrrrl")
+    yield from columns(screen, _TRADES, trades[::-1])
     yield ""
     standard, missing = data["meta"]["standard"], data["meta"]["missing"]
     least, *_, most = sorted(band["bps"] for band in standard["slippage"])
@@ -179,35 +158,20 @@ def _history(data: Any, screen: Display) -> Iterator[str]:
     yield from flow(screen, [Cell(" ".join([standard["fills"], costs, standard["funding"], *missing]), "dim")])
 
 
-def _past(symbol: str, summary: Any) -> list[str | Cell]:
-    if not summary["total"]:
-        return [Cell(symbol, "strong"), "has had no closed position."]
-    return [
-        Cell(symbol, "strong"),
-        f"has had {summary['total']} closed positions: {summary['wins']} won, {summary['losses']} lost",
-        f"({share(summary['winRate'])} won), a mean of",
-        change(summary["meanReturnPct"]),
-        "each, after costs and funding.",
-    ]
-
-
-def _strip(trades: Iterable[Any], now: Any, screen: Display) -> Iterator[str]:
+def _strip(trades: Sequence[Any], now: Any, screen: Display) -> Iterator[str]:
     """When the coin was held, and on which side: a row of time."""
-    spans = [(one["entryDate"], one["exitDate"], one["direction"]) for one in trades]
-    width = min(screen.width, 100)
-    start = instant(spans[0][0]) or 0
-    end = max(instant(spans[-1][1]) or 0, start + width * _DAY_MS)
+    width = min(screen.width, _WIDEST)
+    spans = [(_at(one["entryDate"]), _at(one["exitDate"]), one["direction"]) for one in trades]
+    start, end = spans[0][0], max(spans[-1][1], spans[0][0] + width * _DAY_MS)
     if now:
-        end = (instant(now["entryDate"]) or 0) + now["holdDays"] * _DAY_MS
-        spans.append((now["entryDate"], None, now["direction"]))
-    cells: list[tuple[str, Style | None]] = [("─", "dim")] * width
+        end = _at(now["entryDate"]) + now["holdDays"] * _DAY_MS
+        spans.append((_at(now["entryDate"]), end, now["direction"]))
+    strip: list[tuple[str, Style | None]] = [("─", "dim")] * width
     for since, until, side in spans:
-        first = _column(instant(since) or start, start, end, width)
-        last = width - 1 if until is None else _column(instant(until) or end, start, end, width)
-        letter = "▀" if side == "long" else "▄"
-        cells[first : last + 1] = [(letter, STYLES.get(side))] * (last + 1 - first)
-    yield "".join(screen.paint(style, letter) for letter, style in cells)
-    first_day, last_day = safe(spans[0][0]), "now" if now else safe(spans[-1][1])
+        first, last = (min(max((at - start) * width // (end - start), 0), width - 1) for at in (since, until))
+        strip[first : last + 1] = [("▀" if side == "long" else "▄", STYLES.get(side))] * (last + 1 - first)
+    yield "".join(screen.paint(style, letter) for letter, style in strip)
+    first_day, last_day = safe(trades[0]["entryDate"]), "now" if now else safe(trades[-1]["exitDate"])
     available, legend = width - len(first_day) - len(last_day), "▀ long  ▄ short  ─ neither"
     beside = legend if len(legend) < available - 1 else ""
     yield screen.paint("dim", f"{first_day}{beside.center(available)}{last_day}")
@@ -215,8 +179,8 @@ def _strip(trades: Iterable[Any], now: Any, screen: Display) -> Iterator[str]:
         yield screen.paint("dim", legend)
 
 
-def _column(at_ms: int, start: int, end: int, width: int) -> int:
-    return min(max((at_ms - start) * width // (end - start), 0), width - 1)
+def _at(text: str) -> int:
+    return instant(text) or 0
 
 
 def _growth(trades: Sequence[Any], screen: Display) -> Iterator[str]:
@@ -225,8 +189,7 @@ def _growth(trades: Sequence[Any], screen: Display) -> Iterator[str]:
     for one in trades:
         days += [one["entryDate"], one["exitDate"]]
         worth += [worth[-1], worth[-1] * (1 + one["returnPct"] / 100)]
-    xs = [float(instant(when) or 0) for when in days]
+    xs = [float(_at(when)) for when in days]
+    marks = [(xs[0], safe(days[0])), (xs[-1], safe(days[-1]))]
     yield from flow(screen, [Cell("What 100 became, all of it in each position", "dim")])
-    yield from plots.line(
-        screen, xs, worth, tick=lambda value: f"{value:.0f}", marks=[(xs[0], safe(days[0])), (xs[-1], safe(days[-1]))]
-    )
+    yield from plots.line(screen, xs, worth, tick=lambda value: f"{value:.0f}", marks=marks)

@@ -1,25 +1,21 @@
 """Views of `walkforward`: signals, positions and outcomes, with the figures of the run."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from service import formats
 from service.cli import plots
-from service.cli.formatting import UNKNOWN, change, day, footer, moment, price, share, signed
+from service.cli.formatting import change, day, footer, moment, number, price, share, signed
 from service.cli.layout import flow, table
-from service.cli.show.plain import next_page
-from service.cli.terminal import Cell, Display, Style
+from service.cli.show.columns import Field, columns, ending
+from service.cli.show.regime import state
+from service.cli.terminal import Cell, Display
 
-_SIDES: Final[Mapping[str, Style]] = {"long": "good", "short": "bad"}
-_HEADS: Final[Mapping[str, str]] = {
-    "all": "ALL THREE",
-    "trend-following": "TREND",
-    "cross-sectional-momentum": "MOMENTUM",
-    "funding-reversion": "FUNDING",
-}
-_NAMES: Final[Mapping[str, str]] = {
+_NAMES: Final = {
     "trend-following": "trend",
     "cross-sectional-momentum": "momentum",
     "funding-reversion": "funding",
+    "all": "all three",
 }
 _ROWS: Final = 9
 
@@ -30,35 +26,56 @@ def walkforward(data: Any, meta: Any, screen: Display, chosen: Mapping[str, obje
     if run["message"]:
         yield from flow(screen, [run["message"]])
         return
-    action = str(chosen.get("action"))
-    shown = {"positions": _positions, "outcomes": _outcomes}.get(action, _signals)
+    shown = {"positions": _positions, "outcomes": _outcomes}.get(str(chosen.get("action")), _signals)
     yield from shown(data, screen)
     yield ""
-    yield from next_page(screen, run)
+    yield from ending(data, {}, screen)
     origin = f"run {run['run_id']} of {moment(run['ran_at'])}, engine {run['engine']}"
     yield from flow(screen, [Cell(origin, "dim")])
     yield from footer(screen, meta)
+
+
+def _strategy(name: str) -> str:
+    return _NAMES.get(name, name)
+
+
+_COIN: Final = (
+    Field("COIN", "symbol"),
+    Field("SIDE", "direction", state),
+    Field("STRATEGY", "strategy", _strategy, "l"),
+)
+_SIGNALS: Final = (
+    Field("DAY", "scanDate"),
+    *_COIN,
+    Field("SCORE", "score", lambda value: signed(value, 3, ""), "r"),
+    Field("FOLD", "fold", side="r"),
+    Field("NEXT OPEN", "entryPrice", lambda value: "to come" if value is None else price(value), "r"),
+)
+_POSITIONS: Final = (
+    *_COIN,
+    Field("SINCE", "entryDate"),
+    Field("FROM", "entryPrice", price, "r"),
+    Field("NOW", "currentPrice", price, "r"),
+    Field("GAIN", "unrealizedPct", change, "r"),
+    Field("STOP", "stop", price, "r"),
+)
+_OUTCOMES: Final = (
+    Field("ENDED", "exitDate"),
+    *_COIN,
+    Field("RETURN", "returnPct", change, "r"),
+    Field("FUNDING", "fundingPct", lambda value: signed(value, 2, ""), "r"),
+    Field("COSTS", "costPct", lambda value: f"{-value:.2f}", "r"),
+    Field("BECAUSE", "exitReason", formats.label, "l"),
+)
 
 
 def _signals(data: Any, screen: Display) -> Iterator[str]:
     if not data["signals"]:
         yield "No decision is recorded for this."
         return
-    rows = [
-        (
-            one["scanDate"],
-            one["symbol"],
-            _side(one),
-            _strategy(one),
-            signed(one["score"], 3, ""),
-            one["fold"],
-            "to come" if one["entryPrice"] is None else price(one["entryPrice"]),
-        )
-        for one in data["signals"]
-    ]
     yield from flow(screen, ["Decisions to enter, made at the close of a day, out of sample"])
     yield ""
-    yield from table(screen, ("DAY", "COIN", "SIDE", "STRATEGY", "SCORE", "FOLD", "NEXT OPEN"), rows, right="llllrrr")
+    yield from columns(screen, _SIGNALS, data["signals"])
 
 
 def _positions(data: Any, screen: Display) -> Iterator[str]:
@@ -71,57 +88,33 @@ def _positions(data: Any, screen: Display) -> Iterator[str]:
     shown = f"{len(held)} of {data['meta']['total']} positions held"
     yield from flow(screen, [f"{shown}: {up} gained, {len(gains) - up} did not, by price alone"])
     yield ""
-    rows = [
-        (
-            one["symbol"],
-            _side(one),
-            _strategy(one),
-            one["entryDate"],
-            price(one["entryPrice"]),
-            price(one["currentPrice"]),
-            change(one["unrealizedPct"]),
-            price(one["stop"]),
-        )
-        for one in held
-    ]
-    heads = ("COIN", "SIDE", "STRATEGY", "SINCE", "FROM", "NOW", "GAIN", "STOP")
-    yield from table(screen, heads, rows, right="llllrrrr")
+    yield from columns(screen, _POSITIONS, held)
 
 
 def _outcomes(data: Any, screen: Display) -> Iterator[str]:
-    summary = data["summary"]
-    if summary:
-        yield from _summary(summary, screen)
+    if data["summary"]:
+        yield from _summary(data["summary"], screen)
     if not data["outcomes"]:
         yield "No position has ended."
         return
     yield ""
     yield from _returns(data["outcomes"], screen)
     yield ""
-    rows = [
-        (
-            one["exitDate"],
-            one["symbol"],
-            _side(one),
-            _strategy(one),
-            change(one["returnPct"]),
-            signed(one["fundingPct"], 2, ""),
-            f"{-one['costPct']:.2f}",
-            one["exitReason"].replace("-", " "),
-        )
-        for one in data["outcomes"]
-    ]
-    heads = ("ENDED", "COIN", "SIDE", "STRATEGY", "RETURN", "FUNDING", "COSTS", "BECAUSE")
-    yield from table(screen, heads, rows, right="llllrrrl")
+    yield from columns(screen, _OUTCOMES, data["outcomes"])
+
+
+_LUCK: Final = (
+    "P(Sharpe > luck): the probability that it is better than the best that so many trials show by luck; under 95 % it "
+    "has not been shown."
+)
 
 
 def _summary(run: Any, screen: Display) -> Iterator[str]:
+    tested = f"{run['firstDay']} to {run['lastDay']}, {run['folds']} folds, {run['coins']} coins,"
     yield from flow(
         screen,
         [
-            "Out of sample",
-            f"{run['firstDay']} to {run['lastDay']}, {run['folds']} folds, {run['coins']} coins,",
-            f"{run['trials']} trials in training:",
+            f"Out of sample {tested} {run['trials']} trials in training:",
             change(run["returnPct"]),
             "after costs and funding; only to hold:",
             change(run["buyAndHold"]["returnPct"]),
@@ -133,65 +126,46 @@ def _summary(run: Any, screen: Display) -> Iterator[str]:
         if one["refused"]:
             yield from flow(screen, [Cell(f"Not published: {one['strategy']} ({one['refused']}).", "warn")])
     yield ""
-    yield from flow(
-        screen,
-        [
-            Cell(
-                "P(Sharpe > luck): the probability that it is better than the best that so many trials show by luck; "
-                "under 95 % it has not been shown.",
-                "dim",
-            )
-        ],
-    )
+    yield from flow(screen, [Cell(_LUCK, "dim")])
     yield from flow(screen, [Cell(f"{run['method']['surrogates']} {run['method']['embargo']}", "dim")])
 
 
-def _strategies(columns: Sequence[Any], idle: Any, screen: Display) -> Iterator[str]:
+_FIGURES: Final = (
+    Field("trades", "total", lambda value: f"{value:,}"),
+    Field("won", "winRate", share),
+    Field("mean of a trade", "meanReturnPct", change),
+    Field("return", "returnPct", change),
+    Field("Sharpe, annualised", "sharpe", number),
+    Field("P(Sharpe > 0)", "probabilisticSharpe", share),
+    Field("P(Sharpe > luck)", "deflatedSharpe", share),
+    Field("deepest drawdown", "maxDrawdownPct", formats.percent),
+    Field("exposure", "exposure", share),
+    Field("turnover a year", "turnover", lambda value: f"{value:.1f} x"),
+    Field("funding recorded", "fundingKnown", share),
+)
+
+
+def _strategies(runs: Sequence[Any], idle: Any, screen: Display) -> Iterator[str]:
     """One column a strategy, beside doing nothing."""
-    rows: list[tuple[str, Callable[[Any], Cell | str], Cell | str]] = [
-        ("trades", lambda run: f"{run['total']:,}", ""),
-        ("won", lambda run: share(run["winRate"]), ""),
-        ("mean of a trade", lambda run: change(run["meanReturnPct"]), ""),
-        ("return", lambda run: change(run["returnPct"]), change(idle["returnPct"])),
-        ("Sharpe, annualised", lambda run: _ratio(run["sharpe"]), _ratio(idle["sharpe"])),
-        ("P(Sharpe > 0)", lambda run: share(run["probabilisticSharpe"]), ""),
-        ("P(Sharpe > luck)", lambda run: share(run["deflatedSharpe"]), ""),
-        ("deepest drawdown", lambda run: share(run["maxDrawdownPct"] / 100), share(idle["maxDrawdownPct"] / 100)),
-        ("exposure", lambda run: share(run["exposure"]), ""),
-        ("turnover a year", lambda run: f"{run['turnover']:.1f} x", ""),
-        ("funding recorded", lambda run: share(run["fundingKnown"]), ""),
+    heads = ["", *(_strategy(run["strategy"]).upper() for run in runs), "HOLDING"]
+    rows = [
+        (
+            one.label,
+            *(one.write(run[one.path]) if run["published"] else "refused" for run in runs),
+            one.write(idle[one.path]) if one.path in idle else "",
+        )
+        for one in _FIGURES
     ]
-    heads = ["", *(_HEADS.get(run["strategy"], run["strategy"]) for run in columns), "HOLDING"]
-    grid = [
-        (label, *(cell(run) if run["published"] else "refused" for run in columns), held) for label, cell, held in rows
-    ]
-    yield from table(screen, heads, grid, right="l" + "r" * (len(columns) + 1))
+    yield from table(screen, heads, rows, right="x" + "r" * (len(runs) + 1))
 
 
 def _returns(outcomes: Sequence[Any], screen: Display) -> Iterator[str]:
     """The returns of the trades shown, summed up in the order in which they ended."""
-    ended = list(reversed(outcomes))
-    total, sums = 0.0, [0.0]
+    ended, sums = outcomes[::-1], [0.0]
     for one in ended:
-        total += one["returnPct"]
-        sums.append(total)
+        sums.append(sums[-1] + one["returnPct"])
     won = sum(one["returnPct"] > 0 for one in ended)
     caption = f"Sum of the returns of these {len(ended)} trades, in the order of their ends; {won} won"
     yield from flow(screen, [Cell(caption, "dim")])
-    first, last = day(ended[0]["exitDate"]), day(ended[-1]["exitDate"])
-    xs = [float(place) for place in range(len(sums))]
-    yield from plots.line(
-        screen, xs, sums, rows=_ROWS, tick=lambda value: signed(value, 0), marks=[(xs[0], first), (xs[-1], last)]
-    )
-
-
-def _side(one: Any) -> Cell:
-    return Cell(one["direction"], _SIDES.get(one["direction"]))
-
-
-def _strategy(one: Any) -> str:
-    return _NAMES.get(one["strategy"], one["strategy"])
-
-
-def _ratio(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.2f}"
+    marks = [(0.0, day(ended[0]["exitDate"])), (float(len(ended)), day(ended[-1]["exitDate"]))]
+    yield from plots.line(screen, range(len(sums)), sums, rows=_ROWS, tick=lambda value: signed(value, 0), marks=marks)

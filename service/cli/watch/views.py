@@ -3,31 +3,47 @@
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from service.cli.formatting import change, elapsed_s, moment, price, signed
 from service.cli.layout import flow, heading, table
-from service.cli.plots import gauge, shares
-from service.cli.show.regime import STYLES, positions
-from service.cli.terminal import Cell, Display, Part, Style, sparkline
+from service.cli.plots import gauge, shares, sparkline
+from service.cli.show.columns import Field, columns, strong
+from service.cli.show.regime import POSITIONS, state
+from service.cli.terminal import Cell, Display, Part, Style
 from service.client.answer import UnreadableAnswerError
 from service.client.stream import StreamLine
 
+_KEPT: Final = 200
+_TREND: Final = 60
+"""Events that are kept, and those whose values are drawn as a line."""
 
-class StreamView(Protocol):
-    """One stream, as far as it has come."""
 
-    def take(self, data: Any, meta: Any) -> None:
+class StreamView(ABC):
+    """One stream, as far as it has come: its events, the newest first."""
+
+    def __init__(self) -> None:
+        self.came: deque[Any] = deque(maxlen=_KEPT)
+
+    def take(self, data: Any, meta: Any) -> None:  # noqa: ARG002 - prices need it
         """Note an event: its `data` and its `meta`."""
+        self.came.appendleft(data)
 
+    @abstractmethod
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
         """All that is known, in so many lines at the most."""
 
+    @abstractmethod
     def tell(self, data: Any) -> Sequence[Part]:
         """One event, to be said after it is taken."""
 
+    def trend(self, value: Callable[[Any], float | None], width: int) -> str:
+        """A value of the last events as a sparkline, the newest last; nothing of a single event."""
+        values = [value(one) for one in list(self.came)[:_TREND]][::-1]
+        return sparkline(values, width) if len(values) > 1 else ""
 
-def fitted(lines: Iterator[str], rows: int) -> Iterator[str]:
+
+def _fitted(lines: Iterator[str], rows: int) -> Iterator[str]:
     """At most `rows` lines; if that is not all, the last one says how many more there are."""
     known = list(lines)
     if len(known) > rows:
@@ -35,52 +51,37 @@ def fitted(lines: Iterator[str], rows: int) -> Iterator[str]:
     yield from known
 
 
-_HEAT: Final[dict[str, Style]] = {"hot": "bad", "warm": "warn", "cool": "accent", "cold": "accent"}
-_FUNDING_POINTS: Final = 60
+_HEAT: Final[Mapping[str, Style]] = {"hot": "bad", "warm": "warn", "cool": "accent", "cold": "accent"}
+_WIDEST: Final = 80
 _MOVERS_FROM: Final = 4
+_MOVERS: Final = (
+    Field("COIN", "symbol", strong),
+    Field("A YEAR", "funding_apr", signed, "r"),
+    Field("POINTS IN 1 H", "change_1h", lambda value: change(value, unit=""), "r"),
+)
 
 
-class FundingView:
-    """The state of now, and the mean of what came before."""
-
-    def __init__(self) -> None:
-        self._now: Any = None
-        self._means: list[float | None] = []
-
-    def take(self, data: Any, meta: Any) -> None:  # noqa: ARG002 - all views alike
-        """Note a state."""
-        self._now = data
-        self._means = [*self._means, data["market"]["avgApr"]][-_FUNDING_POINTS:]
+class _FundingView(StreamView):
+    """The market, how many pay and are paid, and the movers."""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
-        """The market, how many pay and are paid, and the movers."""
-        market = self._now["market"]
-        past = sparkline(self._means, _FUNDING_POINTS // 2) if len(self._means) > 1 else ""
+        market, movers = self.came[0]["market"], self.came[0]["movers"]
+        past = self.trend(lambda one: one["market"]["avgApr"], _TREND // 2)
         yield from flow(screen, [*_market(market), Cell(past, "dim")])
-        even = market["total"] - market["positive"] - market["negative"]
-        parts: list[tuple[float, Style, str]] = [
-            (market["positive"], "warn", "█"),
-            (even, "dim", "░"),
-            (market["negative"], "accent", "▓"),
-        ]
-        yield shares(screen, parts, min(screen.width, 80))
-        paying = (f"█ longs pay on {market['positive']} coins", f"▓ shorts pay on {market['negative']}")
-        yield from heading(screen, map(Cell, paying))
+        longs, shorts = market["positive"], market["negative"]
+        even = market["total"] - longs - shorts
+        parts: list[tuple[float, Style, str]] = [(longs, "warn", "█"), (even, "dim", "░"), (shorts, "accent", "▓")]
+        yield shares(screen, parts, min(screen.width, _WIDEST))
+        yield from heading(screen, [Cell(f"█ longs pay on {longs} coins"), Cell(f"▓ shorts pay on {shorts}")])
         yield ""
-        yield from fitted(self._movers(screen), rows - _MOVERS_FROM)
+        none = flow(screen, [Cell("No rate has moved against what was last paid.", "dim")])
+        yield from _fitted(columns(screen, _MOVERS, movers) if movers else none, rows - _MOVERS_FROM)
 
     def tell(self, data: Any) -> Sequence[Part]:
-        """The market, and who moved."""
-        moved = [part for one in data["movers"] for part in (",", Cell(one["symbol"], "strong"), *_moved(one))][1:]
-        return [*_market(data["market"]), *(["movers:", *moved] if moved else ["nobody moved"])]
-
-    def _movers(self, screen: Display) -> Iterator[str]:
-        movers = self._now["movers"]
-        if not movers:
-            yield screen.paint("dim", "No rate has moved against what was last paid.")
-            return
-        rows = [(Cell(one["symbol"], "strong"), *_moved(one)) for one in movers]
-        yield from table(screen, ("COIN", "A YEAR", "POINTS IN 1 H"), rows, right="lrr")
+        moved: list[Part] = []
+        for one in data["movers"]:
+            moved += (",", strong(one["symbol"]), signed(one["funding_apr"]), change(one["change_1h"], unit=""))
+        return [*_market(data["market"]), *(["movers:", *moved[1:]] if moved else ["nobody moved"])]
 
 
 def _market(market: Any) -> list[Part]:
@@ -88,47 +89,29 @@ def _market(market: Any) -> list[Part]:
     return ["Funding is", Cell(heat, _HEAT.get(heat, "strong")), f", {signed(market['avgApr'])} a year in the mean"]
 
 
-def _moved(one: Any) -> tuple[Cell, Cell]:
-    return Cell(signed(one["funding_apr"])), change(one["change_1h"], unit="")
+_ZONES: Final[Mapping[str, Style]] = {"hot": "warn", "very-hot": "bad", "cold": "accent", "very-cold": "accent"}
 
 
-_KEPT: Final = 200
-_ZONES: Final[dict[str, Style]] = {"hot": "warn", "very-hot": "bad", "cold": "accent", "very-cold": "accent"}
+class _EventsView(StreamView):
+    """What happened since the view began, one event below the other."""
 
-
-class _EventsView(ABC):
-    """What happened since the view began."""
-
-    WAITING = ""
-
-    def __init__(self) -> None:
-        self._came: deque[Any] = deque(maxlen=_KEPT)
-
-    def take(self, data: Any, meta: Any) -> None:  # noqa: ARG002 - all views alike
-        """Note an event."""
-        self._came.appendleft(data)
+    waiting = ""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
-        """One event below the other."""
-        if not self._came:
-            yield from flow(screen, [self.WAITING])
-        yield from fitted((line for one in self._came for line in flow(screen, self.tell(one))), rows)
-
-    @abstractmethod
-    def tell(self, data: Any) -> Sequence[Part]:
-        """One event."""
+        if not self.came:
+            yield from flow(screen, [self.waiting])
+        yield from _fitted((line for one in self.came for line in flow(screen, self.tell(one))), rows)
 
 
-class AlertsView(_EventsView):
+class _AlertsView(_EventsView):
     """Coins whose funding left the ordinary."""
 
-    WAITING = "Nothing yet: an alert comes when a coin's funding leaves the ordinary."
+    waiting = "Nothing yet: an alert comes when a coin's funding leaves the ordinary."
 
     def tell(self, data: Any) -> Sequence[Part]:
-        """One alert."""
         return [
             Cell(moment(data["firedAt"]), "dim"),
-            Cell(data["asset"], "strong"),
+            strong(data["asset"]),
             Cell(data["triggerZone"], _ZONES.get(data["triggerZone"])),
             f"funding {signed(data['fundingAtTrigger'])} a year, percentile {data['percentile']:.0f} of 30 days,",
             f"price {price(data['price'])}",
@@ -136,13 +119,12 @@ class AlertsView(_EventsView):
         ]
 
 
-class CrossingsView(_EventsView):
+class _CrossingsView(_EventsView):
     """Days on which coins in an uptrend came to outnumber those in a downtrend, or the reverse."""
 
-    WAITING = "Nothing yet: a crossing comes at most once a day, when a day has closed."
+    waiting = "Nothing yet: a crossing comes at most once a day, when a day has closed."
 
     def tell(self, data: Any) -> Sequence[Part]:
-        """One crossing."""
         return [
             Cell(moment(data["at"]), "dim"),
             Cell(data["direction"], "good" if data["direction"].startswith("UP") else "bad"),
@@ -150,72 +132,47 @@ class CrossingsView(_EventsView):
         ]
 
 
-class RegimeView:
-    """The positions of now, and what is new among them."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, Any] = {}
-        self._news: list[Part] = []
-
-    def take(self, data: Any, meta: Any) -> None:  # noqa: ARG002 - all views alike
-        """Note positions."""
-        held = {one["symbol"]: one for one in data}
-        if self._held:
-            came = [symbol for symbol, one in held.items() if _side(self._held.get(symbol)) != _side(one)]
-            gone = sorted(self._held.keys() - held.keys())
-            news = [Cell(f"{symbol} {_side(held[symbol])}", STYLES.get(_side(held[symbol]))) for symbol in came]
-            self._news = [*news, *(Cell(f"{symbol} none", "warn") for symbol in gone)]
-        self._held = held
+class _RegimeView(StreamView):
+    """How many positions there are, what turned with the last event, and the positions."""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
-        """How many there are, what turned with the last event, and the positions."""
         yield from flow(screen, self.tell(None))
         yield ""
-        if self._held:
-            yield from fitted(positions(list(self._held.values()), screen), rows - 2)
+        if self.came[0]:
+            yield from _fitted(columns(screen, POSITIONS, self.came[0]), rows - 2)
 
-    def tell(self, data: Any) -> Sequence[Part]:  # noqa: ARG002 - all views alike
-        """How many there are, and what turned."""
-        longs = sum(_side(one) == "long" for one in self._held.values())
-        counts = [Cell(f"{longs} long,", "good"), Cell(f"{len(self._held) - longs} short", "bad")]
-        return [*counts, *(["turned:", *self._news] if self._news else [])]
+    def tell(self, data: Any) -> Sequence[Part]:  # noqa: ARG002 - what turned is known of two events
+        held, *past = ({one["symbol"]: one["direction"] for one in event} for event in list(self.came)[:2])
+        longs = sum(side == "long" for side in held.values())
+        counts: list[Part] = [Cell(f"{longs} long,", "good"), Cell(f"{len(held) - longs} short", "bad")]
+        before = past[0] if past else {}
+        if not before:
+            return counts
+        came = [Cell(f"{one} {side}", state(side).style) for one, side in held.items() if before.get(one) != side]
+        news = [*came, *(Cell(f"{one} none", "warn") for one in sorted(before.keys() - held.keys()))]
+        return [*counts, "turned:", *news] if news else counts
 
 
-def _side(one: Any) -> str:
-    return one["direction"] if one else ""
-
-
-_SENTIMENT_POINTS: Final = 60
 _GAUGE: Final = 41
 
 
-class SentimentView:
-    """The mood of now, and the scores of before."""
-
-    def __init__(self) -> None:
-        self._now: Any = None
-        self._scores: list[float | None] = []
-
-    def take(self, data: Any, meta: Any) -> None:  # noqa: ARG002 - all views alike
-        """Note a state."""
-        self._now = data
-        self._scores = [*self._scores, data["score"]][-_SENTIMENT_POINTS:]
+class _SentimentView(StreamView):
+    """The stance, where the score lies, why, and the scores of before."""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:  # noqa: ARG002 - there are few
-        """The stance, where the score lies, and why."""
-        score = self._now["score"]
-        yield from flow(screen, [Cell(self._now["stance"], "strong"), f", score {signed(score, unit='')} (-1 to +1)"])
+        now = self.came[0]
+        score, past = now["score"], self.trend(lambda one: one["score"], min(_TREND, screen.width))
+        yield from flow(screen, [strong(now["stance"]), f", score {signed(score, unit='')} (-1 to +1)"])
         if score is not None:
             yield screen.paint("accent", gauge(score, -1, 1, min(_GAUGE, screen.width)))
         yield ""
-        yield from flow(screen, [self._now["summary"]])
-        if len(self._scores) > 1:
+        yield from flow(screen, [now["summary"]])
+        if past:
             yield ""
-            yield f"{sparkline(self._scores, _SENTIMENT_POINTS)} {screen.paint('dim', 'the score, event by event')}"
+            yield from heading(screen, [Cell(past), Cell("the score, event by event", "dim")])
 
     def tell(self, data: Any) -> Sequence[Part]:
-        """The stance and the score."""
-        return [Cell(data["stance"], "strong"), f", score {signed(data['score'], unit='')}:", data["summary"]]
+        return [strong(data["stance"]), f", score {signed(data['score'], unit='')}:", data["summary"]]
 
 
 _FIRST: Final = ("BTC", "ETH")
@@ -227,7 +184,7 @@ _OLD_S: Final = 60.0
 _TOLD: Final = 8
 
 
-class PricesView:
+class PricesView(StreamView):
     """Prices of all coins with their change since the view began, or of a few with that in 24 h.
 
     Args:
@@ -235,10 +192,11 @@ class PricesView:
     """
 
     def __init__(self, symbols: Sequence[str] = ()) -> None:
+        super().__init__()
         self._symbols = list(symbols)
         self._began: dict[str, float] = {}
-        self._in_a_day: dict[str, float | None] = {}
         self._seen: dict[str, deque[float]] = {}
+        self._in_a_day: dict[str, float | None] = {}
         self._old: set[str] = set()
         self._moved: list[str] = []
 
@@ -249,8 +207,8 @@ class PricesView:
             for symbol, tick in data["prices"].items()
             if tick is not None and (not self._symbols or symbol in self._symbols)
         }
-        self._moved = [symbol for symbol, tick in ticks.items() if self._last(symbol) != tick["price"]]
-        self._old = {symbol for symbol, tick in ticks.items() if (elapsed_s(tick["ts"], meta["ts"]) or 0.0) > _OLD_S}
+        self._moved = [one for one, tick in ticks.items() if self._seen.get(one, [None])[-1] != tick["price"]]
+        self._old = {one for one, tick in ticks.items() if (elapsed_s(tick["ts"], meta["ts"]) or 0.0) > _OLD_S}
         for gone in self._seen.keys() - data["prices"].keys():
             del self._seen[gone]
         for symbol, tick in ticks.items():
@@ -260,62 +218,49 @@ class PricesView:
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
         """Prices in as many columns as fit."""
-        columns = max((screen.width + 2) // _COLUMN, 1)
+        side = max((screen.width + 2) // _COLUMN, 1)
         symbols = sorted(self._seen, key=self._place)
-        deep = max(min(rows - 2, -(-len(symbols) // columns)), 1)
-        shown = symbols[: deep * columns]
-        grid = [
-            [cell for place in range(row, len(shown), deep) for cell in self._cells(shown[place])]
-            for row in range(deep)
-        ]
-        heads = ("COIN", "PRICE", "CHANGE", "") * columns
-        filled = [row + [""] * (len(heads) - len(row)) for row in grid]
-        yield from table(screen, heads, filled, right="lrrl" * columns)
-        since = "change in 24 h" if self._symbols else "change since the view began"
+        deep = max(min(rows - 2, -(-len(symbols) // side)), 1)
+        shown = symbols[: deep * side]
+        heads = ("COIN", "PRICE", "CHANGE", "") * side
+        grid = [[cell for one in shown[row::deep] for cell in self._cells(one)] for row in range(deep)]
+        yield from table(screen, heads, [row + [""] * (len(heads) - len(row)) for row in grid], right="lrrl" * side)
         more = f"{len(symbols) - len(shown)} more; " if len(symbols) > len(shown) else ""
-        yield screen.paint("dim", f"{more}{since}")
+        yield screen.paint("dim", f"{more}change {'in 24 h' if self._symbols else 'since the view began'}")
 
     def tell(self, data: Any) -> Sequence[Part]:
         """Prices that changed."""
         moved = sorted((symbol for symbol in self._moved if symbol in data["prices"]), key=self._place)
         said: list[Part] = []
         for symbol in moved[:_TOLD]:
-            said += [",", Cell(symbol, "strong"), price(self._last(symbol)), self._change(symbol)]
+            said += [",", strong(symbol), price(self._seen[symbol][-1]), change(self._change(symbol))]
         rest = len(moved) - _TOLD
         return [*said[1:], *([f"and {rest} more"] if rest > 0 else [])] or ["no price changed"]
 
-    def _cells(self, symbol: str) -> list[Cell]:
-        now = Cell(f"{price(self._last(symbol))}{' old' if symbol in self._old else ''}")
-        return [Cell(symbol, "strong"), now, self._change(symbol), Cell(self._line(symbol), "dim")]
+    def _cells(self, symbol: str) -> list[Cell | str]:
+        seen, old = self._seen[symbol], " old" if symbol in self._old else ""
+        past = Cell(sparkline(list(seen), _POINTS).ljust(_POINTS), "dim")
+        return [strong(symbol), f"{price(seen[-1])}{old}", change(self._change(symbol)), past]
 
-    def _line(self, symbol: str) -> str:
-        return sparkline(list(self._seen[symbol]), _POINTS).ljust(_POINTS)
-
-    def _change(self, symbol: str) -> Cell:
-        return change(self._moved_by(symbol))
-
-    def _moved_by(self, symbol: str) -> float | None:
+    def _change(self, symbol: str) -> float | None:
         if self._symbols:
             return self._in_a_day[symbol]
         began = self._began[symbol]
         return (self._seen[symbol][-1] / began - 1) * 100 if began else 0.0
 
-    def _last(self, symbol: str) -> float | None:
-        return self._seen[symbol][-1] if symbol in self._seen else None
-
     def _place(self, symbol: str) -> tuple[int, float, str]:
         lead = self._symbols or _FIRST
         first = lead.index(symbol) if symbol in lead else len(lead)
-        return first, -abs(round(self._moved_by(symbol) or 0.0, 2)), symbol
+        return first, -abs(round(self._change(symbol) or 0.0, 2)), symbol
 
 
 VIEWS: Final[Mapping[str, Callable[[], StreamView]]] = {
-    "funding": FundingView,
-    "regime": RegimeView,
-    "sentiment": SentimentView,
+    "funding": _FundingView,
+    "regime": _RegimeView,
+    "sentiment": _SentimentView,
     "prices": PricesView,
-    "alerts": AlertsView,
-    "crossings": CrossingsView,
+    "alerts": _AlertsView,
+    "crossings": _CrossingsView,
 }
 
 
@@ -332,6 +277,7 @@ def take_event(view: StreamView, line: StreamLine) -> Any:
         meta = line.document["meta"]
         int(meta["tick"]), float(meta["data_age_seconds"])
         view.take(line.document["data"], meta)
+        view.tell(line.document["data"])
     except (LookupError, TypeError, ValueError, AttributeError):
         raise UnreadableAnswerError("an event is not as this version knows it; --ndjson shows it as it comes") from None
     return meta

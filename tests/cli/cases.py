@@ -1,0 +1,312 @@
+"""Answers that views are tested with: the recorded ones, and those with nothing, unknown or stale values in them."""
+
+from typing import Any, NamedTuple
+
+from tests.cli.recorded import answer
+
+
+class Case(NamedTuple):
+    """A view, the recorded answer it is given, and what is changed in it: values by their paths, separated by dots."""
+
+    view: str
+    recorded: str
+    changed: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    as_of: str = ""
+
+    def chosen(self) -> dict[str, object]:
+        """Parameters of the request."""
+        return {"action": self.recorded.rpartition(".")[2], "as_of": self.as_of}
+
+    def given(self) -> tuple[Any, Any]:
+        """Data and meta."""
+        data, meta = ({}, {}) if self.view.startswith("receipts") else answer(self.recorded)
+        for path, value in self.changed.items():
+            *way, last = path.split(".")
+            at = data
+            for name in way:
+                at = at[int(name) if isinstance(at, list) else name]
+            at[int(last) if isinstance(at, list) else last] = value
+        return data, meta
+
+
+_RECEIPT: dict[str, Any] = {
+    "id": "rcp_7f3a",
+    "route": "coin.risk",
+    "method": "GET",
+    "resource": "http://127.0.0.1:8402/api/cli/coin/risk/BTC",
+    "request_hash": "11" * 32,
+    "response_hash": "22" * 32,
+    "price_usdc": "0.005",
+    "amount": "5000",
+    "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    "network": "eip155:84532",
+    "payer": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A",
+    "pay_to": "0x000000000000000000000000000000000000dEaD",
+    "nonce": "0x" + "33" * 32,
+    "transaction": "0x" + "44" * 32,
+    "settlement": "ledger",
+    "claimed_at": "2025-07-25T12:00:00.000Z",
+    "settled_at": "2025-07-25T12:00:01.250Z",
+}
+_SIGNED = {"receipt": _RECEIPT, "signer": "0x5a12e180d23973EC190c97b0dAfae64eD151e5e5", "signature": "0x" + "55" * 65}
+_PAID = [
+    _RECEIPT,
+    {**_RECEIPT, "price_usdc": "0.1"},
+    {**_RECEIPT, "id": "rcp_1", "route": "question", "price_usdc": "0.2"},
+]
+_CURSOR = "AAABmD3ZfAAAAAAAAAAAbhNvt9Gy4-MTRWPy3LsjOhw"
+
+
+def _unknown(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names)
+
+
+_NOTHING_THEN = _unknown("priceUSD", "marketCap", "volume", "openInterest", "fundingRate", "futuresVolume24h", "as_of")
+_NO_TRADES = {"total": 0, "wins": 0, "losses": 0, **_unknown("winRate", "meanReturnPct", "fundingKnown")}
+_NO_RUN = {"engine": "verdict-walkforward-1", "total": 0, "message": "The engine has not run yet."}
+_NO_OUTCOMES = {"all_coins": [], "this_coin": [], "asked": [], "void": 3}
+_BEFORE, _AFTER = {"UP": 31, "HODL": 20, "DOWN": 29}, {"UP": 27, "HODL": 20, "DOWN": 33}
+_CROSSING = {"at": "2025-07-24T00:00:00.000Z", "previous": _BEFORE, "current": _AFTER, "universe": 80}
+_CROSSINGS = [
+    {**_CROSSING, "direction": "DOWN over UP"},
+    {**_CROSSING, "direction": "UP over DOWN", "previous": _AFTER, "current": _BEFORE},
+]
+_FUNDING = {"interval_hours": 8.0, "belongs_to": "perpetual"}
+_SHORT = {
+    "symbol": "X",
+    "direction": "short",
+    "conviction": 0.5,
+    "entryDate": "2025-07-01",
+    "holdDays": 1,
+    "entryPrice": 200.0,
+    "currentPrice": 150.0,
+}
+
+CASES: dict[str, Case] = {
+    "coin.risk": Case("coin_risk", "coin.risk"),
+    "coin.risk.stale": Case("coin_risk", "coin.risk", {"_stale_fields": ["price", "trend_weekly", "btc_correlation"]}),
+    "coin.risk.unknown": Case(
+        "coin_risk",
+        "coin.risk",
+        {
+            "_stale_fields": ["price", "funding_apr", "trend_daily", "trend_weekly", "sentiment_stance"],
+            **_unknown("price", "funding_apr", "trend_daily", "trend_weekly", "sentiment_stance", "btc_correlation"),
+            **_unknown("trend_daily_since", "trend_weekly_since", "funding_paying_side", "funding_receiving_side"),
+            **_unknown("carry_if_long", "carry_if_short", "sentiment_summary"),
+            "venue_symbol": "kPEPE",
+        },
+    ),
+    "coin.risk.zero": Case(
+        "coin_risk",
+        "coin.risk",
+        {
+            **dict.fromkeys(("funding_apr", "carry_if_long", "carry_if_short", "btc_correlation"), 0.0),
+            **_unknown("funding_paying_side", "funding_receiving_side"),
+        },
+    ),
+    "coin.historical": Case("coin_historical", "coin.historical"),
+    "coin.historical.days": Case("coin_historical", "coin.historical.days"),
+    "coin.historical.unknown": Case(
+        "coin_historical",
+        "coin.historical",
+        {"at": _NOTHING_THEN, "now": {**_NOTHING_THEN, "market_cap_as_of": None}, "change_pct": None, "series": []},
+    ),
+    "coin.historical.zero": Case(
+        "coin_historical", "coin.historical", {"at.openInterest": 0.0, "now.priceUSD": None, "series.0.volume": None}
+    ),
+    "signal": Case("signal", "signal"),
+    "signal.btc": Case("signal", "signal.btc"),
+    "signal.brief": Case("signal", "signal.brief"),
+    "signal.wrong": Case("signal", "signal", {"score": 3.9, "sources": {"risk": "stale", "sentiment": "rejected"}}),
+    "signal.insufficient": Case(
+        "signal",
+        "signal",
+        {"verdict": "insufficient-evidence", "raw.risk": None, "claims": [], "omitted": {"claims": 1}, "record": None},
+    ),
+    "signal.past": Case(
+        "signal", "signal", {"raw.risk": None, "claims": None, "record": None}, as_of="2025-07-01T12:00:00Z"
+    ),
+    "market.health": Case("market_health", "market.health"),
+    "market.health.context": Case("market_health", "market.health.context"),
+    "market.health.young": Case(
+        "market_health",
+        "market.health.context",
+        {
+            **_unknown("velocity", "regime", "regime_age_days"),
+            **{name: [] for name in ("leadership", "laggards", "divergences")},
+            "trends": {"UP": 0, "HODL": 0, "DOWN": 0},
+        },
+    ),
+    "market.health.extreme": Case(
+        "market_health",
+        "market.health",
+        {"extremes": [{"state": "DOWN", "share_pct": 61.25, "count": 49}], "regime": "risk-off", "regime_age_days": 1},
+    ),
+    "regime.active": Case("regime", "regime.active"),
+    "regime.none": Case("regime", "regime.active", {"positions": []}),
+    "regime.short": Case("regime", "regime.active", {"positions": [_SHORT, {**_SHORT, "entryPrice": None}]}),
+    "regime.signals": Case("regime", "regime.signals"),
+    "regime.signals.none": Case("regime", "regime.signals", {"signals": []}),
+    "regime.signals.long": Case(
+        "regime", "regime.signals", {"signals.0.regime": "risk-on", "signals.0.direction": "long"}
+    ),
+    "regime.confidence": Case("regime", "regime.confidence"),
+    "regime.history": Case("regime", "regime.history"),
+    "regime.history.none": Case(
+        "regime", "regime.history", {"trades": [], "summary": _NO_TRADES, "currentPosition": None}
+    ),
+    "regime.history.decided": Case("regime", "regime.history", {"currentPosition.entryPrice": None}),
+    "regime.history.past": Case("regime", "regime.history", {"currentPosition": None}),
+    "walkforward.signals": Case("walkforward", "walkforward.signals"),
+    "walkforward.positions": Case("walkforward", "walkforward.positions"),
+    "walkforward.outcomes": Case("walkforward", "walkforward.outcomes"),
+    "walkforward.none": Case("walkforward", "walkforward.signals", {"meta": _NO_RUN}),
+    "walkforward.signals.none": Case("walkforward", "walkforward.signals", {"signals": []}),
+    "walkforward.positions.none": Case("walkforward", "walkforward.positions", {"positions": []}),
+    "walkforward.outcomes.none": Case("walkforward", "walkforward.outcomes", {"outcomes": [], "summary": None}),
+    "walkforward.outcomes.refused": Case(
+        "walkforward",
+        "walkforward.outcomes",
+        {
+            "summary.strategies.0.sharpe": None,
+            "summary.strategies.1.published": False,
+            "summary.strategies.1.refused": "a decision knew the next day",
+        },
+    ),
+    "scorecard": Case("scorecard", "signal.quality.verdict"),
+    "scorecard.none": Case(
+        "scorecard", "signal.quality.verdict", {"record.live": _NO_OUTCOMES, "record.backtested": None}
+    ),
+    "signal.quality": Case("signal_quality", "signal.quality"),
+    "signal.quality.verdict": Case("signal_quality", "signal.quality.verdict"),
+    "signal.quality.validated": Case(
+        "signal_quality",
+        "signal.quality",
+        {"reliability_tier": "VALIDATED", "validations.sharpe": 0.4768, "validations.deflatedSharpe": 0.9},
+    ),
+    "signal.quality.none": Case("signal_quality", "signal.quality", {"validations.sampleSize": 0}),
+    "coins": Case("coins", "coins"),
+    "coins.stale": Case(
+        "coins",
+        "coins",
+        {
+            "coins.0._stale_fields": ["price"],
+            "coins.1._stale_fields": ["funding_apr"],
+            "coins.1.funding_apr": None,
+            "coins.1.verdict": None,
+        },
+    ),
+    "coins.none": Case("coins", "coins", {"coins": [], "meta": {"total": 0, "next_cursor": None}}),
+    "coin.lookup": Case("coin_lookup", "coin.lookup"),
+    "coin.by-contract": Case("coin_lookup", "coin.by-contract"),
+    "resolve": Case("resolve", "resolve"),
+    "resolve.none": Case("resolve", "resolve", {"query": "qq", "tried": ["symbol-exact"], "matches": []}),
+    "resolve.note": Case("resolve", "resolve", {"note": "GAS is also a commodity."}),
+    "category.info": Case("category_info", "category.info"),
+    "category.info.unknown": Case(
+        "category_info",
+        "category.info",
+        {
+            "trends": {"UP": 0, "HODL": 0, "DOWN": 0},
+            "coins.0": {"symbol": "X", "name": "X", **_unknown("price", "change_24h", "market_cap", "trend_daily")},
+            **_unknown("description", "market_cap", "change_24h", "volume_24h"),
+        },
+    ),
+    "category.sentiment": Case("category_sentiment", "category.sentiment"),
+    "category.sentiment.unknown": Case(
+        "category_sentiment",
+        "category.sentiment",
+        {
+            **_unknown("score", "slope_24h"),
+            "mentions": 0,
+            "coins": [],
+            "provenance": {"newest_at": None, "sources": []},
+        },
+    ),
+    "coin.sentiment": Case("coin_sentiment", "coin.sentiment"),
+    **{
+        f"sentiment.{action}": Case("sentiment", f"sentiment.{action}")
+        for action in ("market", "summary", "latest", "categories", "health", "slopes", "entity-slopes", "narratives")
+    },
+    "sentiment.none": Case("sentiment", "sentiment.slopes", {"count": 0, "categories": []}),
+    "sentiment.unknown": Case(
+        "sentiment", "sentiment.market", {"data.0.score": None, "data.0.slope_24h": None, "data.0.newest_at": None}
+    ),
+    "narratives": Case("narratives", "narratives"),
+    "market.crossing": Case("market_crossing", "market.crossing"),
+    "market.crossing.some": Case("market_crossing", "market.crossing", {"crossings": _CROSSINGS}),
+    "funding.alerts": Case("funding_alerts", "funding.alerts"),
+    "funding.alerts.none": Case(
+        "funding_alerts", "funding.alerts", {"events": [], "meta": {"total": 0, "next_cursor": None}}
+    ),
+    "market.prices": Case("market_prices", "market.prices"),
+    "market.prices.stale": Case(
+        "market_prices",
+        "market.prices",
+        {
+            "_stale_fields": ["prices.bitcoin", "baselines.ethereum.b4h"],
+            "baselines.ethereum.b4h": None,
+            "missing": ["nosuch"],
+        },
+    ),
+    "market.baselines": Case("market_prices", "market.baselines"),
+    "market.global": Case("market_global", "market.global"),
+    "market.global.stale": Case("market_global", "market.global", {"_stale_fields": ["totalMarketCap"]}),
+    "rwa.assets": Case("rwa_assets", "rwa.assets"),
+    "rwa.symbol": Case("rwa_symbol", "rwa.symbol"),
+    "rwa.symbol.stale": Case("rwa_symbol", "rwa.symbol", {"_stale_fields": ["price", "trend_weekly"]}),
+    "rwa.symbol.shorts-pay": Case(
+        "rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": -0.0001, "apr": -10.95}}
+    ),
+    "rwa.symbol.unknown": Case("rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": None, "apr": None}}),
+    "transcripts.highlights": Case("transcripts", "transcripts.highlights"),
+    "transcripts.highlights.escaped": Case(
+        "transcripts",
+        "transcripts.highlights",
+        {
+            "highlights.0.quote": "Bulls &amp; &lt;b&gt;",
+            "highlights.0.speaker": None,
+            "highlights.0.start_seconds": 125,
+        },
+    ),
+    "transcripts.highlights.none": Case(
+        "transcripts",
+        "transcripts.highlights",
+        {"highlights": [], "meta": {"total": 0, "by_source": {}, "next_cursor": None}},
+    ),
+    "transcripts.sources": Case("transcripts", "transcripts.sources"),
+    "wallets.watchlist": Case("wallets", "wallets.watchlist"),
+    "wallets.watchlist.still": Case(
+        "wallets",
+        "wallets.watchlist",
+        {"watchlist.0.label": None, "watchlist.0.kind": None, "watchlist.0.tokens": [], "meta.chainId": None},
+    ),
+    "wallets.watchlist.none": Case("wallets", "wallets.watchlist", {"watchlist": []}),
+    "wallets.movements": Case("wallets", "wallets.movements"),
+    "wallets.movements.unknown": Case(
+        "wallets",
+        "wallets.movements",
+        {
+            "movements.0.token": None,
+            "movements.0.label": None,
+            "movements.0.amount": "1234567",
+            "movements.0.amount_usd": None,
+        },
+    ),
+    "wallets.movements.none": Case("wallets", "wallets.movements", {"movements": []}),
+    "manifest": Case("manifest", "manifest"),
+    "manifest.free": Case("manifest", "manifest", {"networks": []}),
+    "billing.tier": Case("billing_tier", "billing.tier"),
+    "billing.tier.wallet": Case(
+        "billing_tier",
+        "billing.tier",
+        {
+            "expiresAt": "2025-08-01T00:00:00.000Z",
+            "source": "wallet",
+            "identity": {"kind": "session", "userId": 3, "walletAddress": _RECEIPT["payer"]},
+        },
+    ),
+    "receipts.list": Case("receipts_list", "", {"receipts": _PAID, "next_cursor": _CURSOR}),
+    "receipts.none": Case("receipts_list", "", {"receipts": [], "next_cursor": None}),
+    "receipts.get": Case("receipts_get", "", _SIGNED),
+}

@@ -1,0 +1,55 @@
+"""How every answer is shown, on a wide and on a narrow terminal, and whatever a service writes into it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from service.cli.show.plain import view_of
+from service.cli.terminal import Display
+from tests.cli.cases import CASES, Case
+from tests.cli.recorded import hostile, steering
+from tests.cli.snapshots import NARROW, check
+
+_CUT_FIGURE = re.compile(r"[-+$]?[\d,.]+ ?…")
+_COUNTED_WITH = {"price_usdc": "0.05", "amount": "1.5"}
+
+
+def shown(case: Case, screen: Display, data: Any, meta: Any) -> Iterator[str]:
+    return iter(view_of(case.view)(data, meta, screen, case.chosen()))
+
+
+def hurt(found: Any) -> Any:
+    """Hostile text everywhere but in figures that are written as text."""
+    if isinstance(found, dict):
+        return {key: _COUNTED_WITH[key] if key in _COUNTED_WITH else hurt(value) for key, value in found.items()}
+    return [hurt(entry) for entry in found] if isinstance(found, list) else hostile(found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_answer_is_shown_as_it_was_read_and_kept(name: str) -> None:
+    case = CASES[name]
+    data, meta = case.given()
+    check(name, lambda screen: shown(case, screen, data, meta), NARROW)
+    assert list(shown(case, Display(20, colour=False), data, meta))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_text_of_a_service_steers_the_terminal(name: str) -> None:
+    data, meta = map(hurt, CASES[name].given())
+    lines = list(shown(CASES[name], Display(80, colour=False), data, meta))
+    assert lines
+    assert steering(iter(lines)) == []
+
+
+def test_a_wide_terminal_shows_more_columns_of_coins() -> None:
+    case = CASES["coins"]
+    check("coins", lambda screen: shown(case, screen, *case.given()), [120])
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_no_figure_is_cut_on_a_narrow_terminal(case: Case) -> None:
+    lines = shown(case, Display(40, colour=False), *case.given())
+    cut = [word for line in lines for word in line.split() if _CUT_FIGURE.match(word)]
+    assert cut == []
