@@ -138,13 +138,13 @@ def table(
         screen: Where it is read.
         headers: One per column; a column with an empty header belongs to the one before it.
         rows: Cells, or values shown by `str` (None as `-`).
-        right: One letter per column: `r` aligns right (numbers); `l`, the default, left; `x` left too, but is not cut;
-            `w` is the last column, of sentences, which are wrapped.
+        right: One letter per column: `r` aligns right (numbers); `l`, the default, left; `w` left too, but whole;
+            `s` is the last column, of sentences, which are wrapped.
         whole: Whether no column is cut.
     """
     grid = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
     heads = [Cell(header, "dim") for header in headers]
-    sides = right.ljust(len(headers), "l").replace("l", "x" if whole else "l")
+    sides = right.ljust(len(headers), "l").replace("l", "w" if whole else "l")
     widths = [max(cells(row[place].text) for row in (heads, *grid)) for place in range(len(headers))]
     if not _narrow(widths, sides, screen.width - len(_GAP) * (len(widths) - 1)):
         for cell_row in grid:
@@ -152,7 +152,7 @@ def table(
         return
     for row in (heads, *grid):
         shown = [_set(screen, cell, width, side) for cell, width, side in zip(row, widths, sides, strict=True)]
-        if sides[-1] == "w":
+        if sides[-1] == "s":
             lead = "".join(one + _GAP for one in shown[:-1])
             indent = " " * sum(width + len(_GAP) for width in widths[:-1])
             words = _broken(_words([(row[-1].text, row[-1].style)]), widths[-1])
@@ -164,7 +164,7 @@ def table(
 def _narrow(widths: list[int], sides: str, available: int) -> bool:
     """Shrink text columns; whether the table fits now."""
     over = sum(widths) - available
-    least = {"l": _NARROWEST, "w": _SENTENCE}
+    least = {"l": _NARROWEST, "s": _SENTENCE}
     giving = [place for place, side in enumerate(sides) if side in least]
     while over > 0 and (giving := [place for place in giving if widths[place] > least[sides[place]]]):
         widths[max(giving, key=widths.__getitem__)] -= 1

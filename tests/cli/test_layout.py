@@ -80,15 +80,15 @@ def test_names_give_way_to_a_narrow_screen_and_figures_never_do() -> None:
     assert list(table(Display(24, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700.25 USD"
     below = ["a name of many letters", "  N  117,700.25 USD", "b", "  N  1 USD"]
     assert list(table(Display(23, colour=False), ["WHO", "N"], rows, right="lr")) == below
-    for right, whole in (("xr", False), ("lr", True)):
+    for right, whole in (("wr", False), ("lr", True)):
         assert list(table(Display(24, colour=False), ["WHO", "N"], rows, right=right, whole=whole)) == below
 
 
 def test_the_sentences_of_a_last_column_are_wrapped() -> None:
     rows: list[list[object]] = [["BTC", Cell("It rose for four days, then it fell.", "dim")], ["SOL", "It fell."]]
     shown = ["COIN  WHY", "BTC   It rose for four days,", "      then it fell.", "SOL   It fell."]
-    assert list(table(Display(30, colour=False), ["COIN", "WHY"], rows, right="lw")) == shown
-    assert [uncoloured(line) for line in table(Display(30, colour=True), ["COIN", "WHY"], rows, right="lw")] == shown
+    assert list(table(Display(30, colour=False), ["COIN", "WHY"], rows, right="ls")) == shown
+    assert [uncoloured(line) for line in table(Display(30, colour=True), ["COIN", "WHY"], rows, right="ls")] == shown
 
 
 def test_below_itself_a_column_without_a_header_stays_with_the_one_before_it_or_the_first_that_has_one() -> None:

@@ -115,7 +115,7 @@ _MANIFEST: Final = View(
         Field("ROUTE", "id"),
         Field("USDC", "", lambda one: one["price_usdc"] if one["payable"] else "not sold", "r"),
         Field("FRESH", "refresh_seconds", span, "r"),
-        Field("WHAT IT TELLS", "summary", side="w"),
+        Field("WHAT IT TELLS", "summary", side="s"),
     ),
 )
 _SOURCES: Final = {"default": "what everybody has", "grant": "granted by the operator", "wallet": "of the wallet"}

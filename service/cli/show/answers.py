@@ -121,9 +121,10 @@ _CATEGORY_MOOD: Final = View(
 
 
 def _items(data: Data) -> list[Any]:
-    """What a route of sentiment tells of: one item, bare or as `data`, or a list of them."""
+    """What a route of sentiment tells of: one item, bare or as `data`, or a list of them, without their summaries."""
     found = next((data[name] for name in ("data", "categories", "entities") if name in data), data)
-    return found if isinstance(found, list) else [found]
+    items = found if isinstance(found, list) else [found]
+    return items if len(items) == 1 else [{name: item[name] for name in item if name != "summary"} for item in items]
 
 
 def _fine_score(value: float | None) -> Cell:
@@ -138,13 +139,13 @@ _ITEMS: Final = View(
     ),
     entries=_items,
     columns=(
-        Field("ABOUT", "entity_id", strong),
+        Field("ABOUT", "entity_id", strong, "l"),
         Field("ABOUT", "name", strong, "l"),
         Field("ABOUT", "symbol", strong),
         Field("STANCE", "stance", state),
         Field("SCORE", "score", _fine_score, "r"),
         Field("IN 24 H", "slope_24h", _fine_score, "r"),
-        Field("MENTIONS, 7 DAYS", "mentions", side="r"),
+        Field("MENTIONS 7 D", "mentions", side="r"),
         Field("NEWEST, UTC", "newest_at", utc),
         Field("SUMMARY", "summary"),
     ),
@@ -272,6 +273,7 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("30 D", "change_30d", _score, "r", wide=110),
             Field("CAP", "market_cap", money, "r", wide=110),
         ),
+        empty="",
         note=_stale_coins,
     ),
     "coin_lookup": _LOOKUP,
@@ -299,7 +301,7 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("SOURCE", "name", strong),
             Field("STATE", "ok", lambda is_ok: state("ok" if is_ok else "failing")),
             Field("NEWEST, UTC", "as_of", utc),
-            Field("DETAIL", "detail", side="w"),
+            Field("DETAIL", "detail", side="s"),
         ),
     ),
     "sentiment_narratives": View(facts=(_COUNTS,), entries="sources", columns=_NARRATIVES),

@@ -69,7 +69,7 @@ class Field(NamedTuple):
     label: str
     path: str
     write: Callable[[Any], Any] = as_it_is
-    side: str = "x"
+    side: str = "w"
     wide: int = 0
 
 

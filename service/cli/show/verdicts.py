@@ -74,12 +74,16 @@ def _figure(rule: Any, name: str) -> Cell:
     return Cell(value, None if name == "value" else "dim")
 
 
+def _counted(value: float, drawn: float | None) -> Cell:
+    return Cell(signed(value, unit=""), "strong" if drawn is None else direction(drawn))
+
+
 _RULES: Final = (
     Field("RULE", "id", formats.rule),
     Field("FINDS", "", lambda rule: _figure(rule, "value"), "r"),
     Field("BOUND", "", lambda rule: _figure(rule, "threshold"), "r", wide=_ROOMY),  # the sentences say it too
     Field("FLIPS AT", "", lambda rule: _figure(rule, "flips_at"), "r"),
-    Field("COUNTS", "contribution", lambda value: change(value, unit=""), "r"),
+    Field("COUNTS", "", lambda rule: _counted(rule["contribution"], rule["bar"]), "r"),
     Field("", "bar", lambda value: Cell(plots.bar(value, -1, 1, _BAR), direction(value)), wide=_ROOMY),
 )
 

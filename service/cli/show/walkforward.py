@@ -156,7 +156,7 @@ def _strategies(runs: Sequence[Any], idle: Any, screen: Display) -> Iterator[str
         )
         for one in _FIGURES
     ]
-    yield from table(screen, heads, rows, right="x" + "r" * (len(runs) + 1))
+    yield from table(screen, heads, rows, right="w" + "r" * (len(runs) + 1))
 
 
 def _returns(outcomes: Sequence[Any], screen: Display) -> Iterator[str]:
