@@ -11,11 +11,6 @@ Data = Any
 """The answer's `data`, or one of its entries: decoded JSON."""
 
 
-def as_it_is(value: object) -> Cell:
-    """A text or a number as it came; None as `-`."""
-    return Cell(value)
-
-
 def strong(value: object) -> Cell:
     """What the eye looks for first."""
     return Cell(value, "strong")
@@ -68,7 +63,7 @@ class Field(NamedTuple):
 
     label: str
     path: str
-    write: Callable[[Any], Any] = as_it_is
+    write: Callable[[Any], Any] = Cell
     side: str = "w"
     wide: int = 0
 
