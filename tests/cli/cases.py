@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from tests.cli.recorded import answer
+from tests.cli.recorded import ANSWERS, answer
 
 
 class Case(NamedTuple):
@@ -82,8 +82,32 @@ _SHORT = {
     "currentPrice": 150.0,
 }
 
+_OTHERS: dict[str, str] = {
+    "coin.risk.sol": "coin_risk",
+    "coin.historical.days": "coin_historical",
+    "coin.by-contract": "coin_lookup",
+    "signal.btc": "signal",
+    "signal.brief": "signal",
+    "signal.quality.verdict": "signal_quality",
+    "market.health.context": "market_health",
+    "market.baselines": "market_prices",
+    "rwa.asset": "rwa_symbol",
+}
+"""Views that are not named like the recorded answer."""
+
+_WITH_ACTION = ("regime", "sentiment", "transcripts", "walkforward", "wallets")
+
+
+def _recorded() -> dict[str, Case]:
+    """Each recorded answer of a route."""
+    names = [path.stem for path in sorted(ANSWERS.glob("*.json")) if not path.stem.startswith(("question", "refused"))]
+    subjects = {name: name.partition(".")[0] for name in names}
+    views = {name: one if one in _WITH_ACTION else name.replace(".", "_") for name, one in subjects.items()} | _OTHERS
+    return {name: Case(views[name], name) for name in names if not name.startswith("receipts")}
+
+
 CASES: dict[str, Case] = {
-    "coin.risk": Case("coin_risk", "coin.risk"),
+    **_recorded(),
     "coin.risk.stale": Case("coin_risk", "coin.risk", {"_stale_fields": ["price", "trend_weekly", "btc_correlation"]}),
     "coin.risk.unknown": Case(
         "coin_risk",
@@ -104,8 +128,6 @@ CASES: dict[str, Case] = {
             **_unknown("funding_paying_side", "funding_receiving_side"),
         },
     ),
-    "coin.historical": Case("coin_historical", "coin.historical"),
-    "coin.historical.days": Case("coin_historical", "coin.historical.days"),
     "coin.historical.unknown": Case(
         "coin_historical",
         "coin.historical",
@@ -114,9 +136,6 @@ CASES: dict[str, Case] = {
     "coin.historical.zero": Case(
         "coin_historical", "coin.historical", {"at.openInterest": 0.0, "now.priceUSD": None, "series.0.volume": None}
     ),
-    "signal": Case("signal", "signal"),
-    "signal.btc": Case("signal", "signal.btc"),
-    "signal.brief": Case("signal", "signal.brief"),
     "signal.wrong": Case("signal", "signal", {"score": 3.9, "sources": {"risk": "stale", "sentiment": "rejected"}}),
     "signal.insufficient": Case(
         "signal",
@@ -126,8 +145,6 @@ CASES: dict[str, Case] = {
     "signal.past": Case(
         "signal", "signal", {"raw.risk": None, "claims": None, "record": None}, as_of="2025-07-01T12:00:00Z"
     ),
-    "market.health": Case("market_health", "market.health"),
-    "market.health.context": Case("market_health", "market.health.context"),
     "market.health.young": Case(
         "market_health",
         "market.health.context",
@@ -142,24 +159,17 @@ CASES: dict[str, Case] = {
         "market.health",
         {"extremes": [{"state": "DOWN", "share_pct": 61.25, "count": 49}], "regime": "risk-off", "regime_age_days": 1},
     ),
-    "regime.active": Case("regime", "regime.active"),
     "regime.none": Case("regime", "regime.active", {"positions": []}),
     "regime.short": Case("regime", "regime.active", {"positions": [_SHORT, {**_SHORT, "entryPrice": None}]}),
-    "regime.signals": Case("regime", "regime.signals"),
     "regime.signals.none": Case("regime", "regime.signals", {"signals": []}),
     "regime.signals.long": Case(
         "regime", "regime.signals", {"signals.0.regime": "risk-on", "signals.0.direction": "long"}
     ),
-    "regime.confidence": Case("regime", "regime.confidence"),
-    "regime.history": Case("regime", "regime.history"),
     "regime.history.none": Case(
         "regime", "regime.history", {"trades": [], "summary": _NO_TRADES, "currentPosition": None}
     ),
     "regime.history.decided": Case("regime", "regime.history", {"currentPosition.entryPrice": None}),
     "regime.history.past": Case("regime", "regime.history", {"currentPosition": None}),
-    "walkforward.signals": Case("walkforward", "walkforward.signals"),
-    "walkforward.positions": Case("walkforward", "walkforward.positions"),
-    "walkforward.outcomes": Case("walkforward", "walkforward.outcomes"),
     "walkforward.none": Case("walkforward", "walkforward.signals", {"meta": _NO_RUN}),
     "walkforward.signals.none": Case("walkforward", "walkforward.signals", {"signals": []}),
     "walkforward.positions.none": Case("walkforward", "walkforward.positions", {"positions": []}),
@@ -177,15 +187,12 @@ CASES: dict[str, Case] = {
     "scorecard.none": Case(
         "scorecard", "signal.quality.verdict", {"record.live": _NO_OUTCOMES, "record.backtested": None}
     ),
-    "signal.quality": Case("signal_quality", "signal.quality"),
-    "signal.quality.verdict": Case("signal_quality", "signal.quality.verdict"),
     "signal.quality.validated": Case(
         "signal_quality",
         "signal.quality",
         {"reliability_tier": "VALIDATED", "validations.sharpe": 0.4768, "validations.deflatedSharpe": 0.9},
     ),
     "signal.quality.none": Case("signal_quality", "signal.quality", {"validations.sampleSize": 0}),
-    "coins": Case("coins", "coins"),
     "coins.stale": Case(
         "coins",
         "coins",
@@ -197,12 +204,8 @@ CASES: dict[str, Case] = {
         },
     ),
     "coins.none": Case("coins", "coins", {"coins": [], "meta": {"total": 0, "next_cursor": None}}),
-    "coin.lookup": Case("coin_lookup", "coin.lookup"),
-    "coin.by-contract": Case("coin_lookup", "coin.by-contract"),
-    "resolve": Case("resolve", "resolve"),
     "resolve.none": Case("resolve", "resolve", {"query": "qq", "tried": ["symbol-exact"], "matches": []}),
     "resolve.note": Case("resolve", "resolve", {"note": "GAS is also a commodity."}),
-    "category.info": Case("category_info", "category.info"),
     "category.info.unknown": Case(
         "category_info",
         "category.info",
@@ -212,7 +215,6 @@ CASES: dict[str, Case] = {
             **_unknown("description", "market_cap", "change_24h", "volume_24h"),
         },
     ),
-    "category.sentiment": Case("category_sentiment", "category.sentiment"),
     "category.sentiment.unknown": Case(
         "category_sentiment",
         "category.sentiment",
@@ -223,23 +225,14 @@ CASES: dict[str, Case] = {
             "provenance": {"newest_at": None, "sources": []},
         },
     ),
-    "coin.sentiment": Case("coin_sentiment", "coin.sentiment"),
-    **{
-        f"sentiment.{action}": Case("sentiment", f"sentiment.{action}")
-        for action in ("market", "summary", "latest", "categories", "health", "slopes", "entity-slopes", "narratives")
-    },
     "sentiment.none": Case("sentiment", "sentiment.slopes", {"count": 0, "categories": []}),
     "sentiment.unknown": Case(
         "sentiment", "sentiment.market", {"data.0.score": None, "data.0.slope_24h": None, "data.0.newest_at": None}
     ),
-    "narratives": Case("narratives", "narratives"),
-    "market.crossing": Case("market_crossing", "market.crossing"),
     "market.crossing.some": Case("market_crossing", "market.crossing", {"crossings": _CROSSINGS}),
-    "funding.alerts": Case("funding_alerts", "funding.alerts"),
     "funding.alerts.none": Case(
         "funding_alerts", "funding.alerts", {"events": [], "meta": {"total": 0, "next_cursor": None}}
     ),
-    "market.prices": Case("market_prices", "market.prices"),
     "market.prices.stale": Case(
         "market_prices",
         "market.prices",
@@ -249,17 +242,12 @@ CASES: dict[str, Case] = {
             "missing": ["nosuch"],
         },
     ),
-    "market.baselines": Case("market_prices", "market.baselines"),
-    "market.global": Case("market_global", "market.global"),
     "market.global.stale": Case("market_global", "market.global", {"_stale_fields": ["totalMarketCap"]}),
-    "rwa.assets": Case("rwa_assets", "rwa.assets"),
-    "rwa.symbol": Case("rwa_symbol", "rwa.symbol"),
     "rwa.symbol.stale": Case("rwa_symbol", "rwa.symbol", {"_stale_fields": ["price", "trend_weekly"]}),
     "rwa.symbol.shorts-pay": Case(
         "rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": -0.0001, "apr": -10.95}}
     ),
     "rwa.symbol.unknown": Case("rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": None, "apr": None}}),
-    "transcripts.highlights": Case("transcripts", "transcripts.highlights"),
     "transcripts.highlights.escaped": Case(
         "transcripts",
         "transcripts.highlights",
@@ -274,15 +262,12 @@ CASES: dict[str, Case] = {
         "transcripts.highlights",
         {"highlights": [], "meta": {"total": 0, "by_source": {}, "next_cursor": None}},
     ),
-    "transcripts.sources": Case("transcripts", "transcripts.sources"),
-    "wallets.watchlist": Case("wallets", "wallets.watchlist"),
     "wallets.watchlist.still": Case(
         "wallets",
         "wallets.watchlist",
         {"watchlist.0.label": None, "watchlist.0.kind": None, "watchlist.0.tokens": [], "meta.chainId": None},
     ),
     "wallets.watchlist.none": Case("wallets", "wallets.watchlist", {"watchlist": []}),
-    "wallets.movements": Case("wallets", "wallets.movements"),
     "wallets.movements.unknown": Case(
         "wallets",
         "wallets.movements",
@@ -294,9 +279,7 @@ CASES: dict[str, Case] = {
         },
     ),
     "wallets.movements.none": Case("wallets", "wallets.movements", {"movements": []}),
-    "manifest": Case("manifest", "manifest"),
     "manifest.free": Case("manifest", "manifest", {"networks": []}),
-    "billing.tier": Case("billing_tier", "billing.tier"),
     "billing.tier.wallet": Case(
         "billing_tier",
         "billing.tier",

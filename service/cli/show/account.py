@@ -15,11 +15,9 @@ _ENDS: Final = 7
 _TOKENS: Final = 6
 
 
-def _spoken(one: Data) -> list[Part] | Cell:
+def _spoken(one: Data) -> str:
     minutes, seconds = divmod(one["start_seconds"], 60)
-    return Cell(
-        f"{unescape(one['speaker'])} at {minutes}:{seconds:02}" if one["speaker"] else f"at {minutes}:{seconds:02}"
-    )
+    return f"{unescape(one['speaker'] or '')} at {minutes}:{seconds:02}".lstrip()
 
 
 _HIGHLIGHTS: Final = View(

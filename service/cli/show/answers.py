@@ -225,7 +225,6 @@ _PRICES: Final = View(
     ),
     note=lambda data: f"Without a price: {joined(data['missing'])}." if "missing" in data else "",
 )
-_FUNDING_NOTE: Final = "of the perpetual, the asset itself pays none"
 
 
 def _asset_funding(funding: Data) -> list[Part]:
@@ -233,8 +232,8 @@ def _asset_funding(funding: Data) -> list[Part]:
     if rate is None:
         return [UNKNOWN]
     payer = "longs pay shorts" if rate > 0 else "shorts pay longs" if rate < 0 else "nobody pays"
-    each = f"({payer} {abs(rate) * 100:.4g} % every {funding['interval_hours']:g} h); {_FUNDING_NOTE}"
-    return [strong(f"{signed(funding['apr'])} a year"), each]
+    each = f"({payer} {abs(rate) * 100:.4g} % every {funding['interval_hours']:g} h)"
+    return [strong(f"{signed(funding['apr'])} a year"), f"{each}; of the perpetual, the asset itself pays none"]
 
 
 _ASSET: Final = View(

@@ -64,7 +64,7 @@ _OUTCOMES: Final = (
     *_COIN,
     Field("RETURN", "returnPct", change, "r"),
     Field("FUNDING", "fundingPct", lambda value: signed(value, 2, ""), "r"),
-    Field("COSTS", "costPct", lambda value: f"{-value:.2f}", "r"),
+    Field("COSTS", "costPct", lambda value: number(-value), "r"),
     Field("BECAUSE", "exitReason", formats.label, "l"),
 )
 
@@ -140,7 +140,7 @@ _FIGURES: Final = (
     Field("P(Sharpe > luck)", "deflatedSharpe", share),
     Field("deepest drawdown", "maxDrawdownPct", formats.percent),
     Field("exposure", "exposure", share),
-    Field("turnover a year", "turnover", lambda value: f"{value:.1f} x"),
+    Field("turnover a year", "turnover", lambda value: f"{number(value, 1)} x"),
     Field("funding recorded", "fundingKnown", share),
 )
 
