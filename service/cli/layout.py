@@ -147,7 +147,8 @@ def table(
     sides = right.ljust(len(headers), "l").replace("l", "w" if whole else "l")
     widths = [max(cells(row[place].text) for row in (heads, *grid)) for place in range(len(headers))]
     if not _narrow(widths, sides, screen.width - len(_GAP) * (len(widths) - 1)):
-        for cell_row in grid:
+        for place, cell_row in enumerate(grid):
+            yield from [""] * bool(place)
             yield from _below_itself(screen, headers, cell_row)
         return
     for row in (heads, *grid):

@@ -176,6 +176,7 @@ VIEWS: Final[Mapping[str, View]] = {
     "receipts_get": _RECEIPT,
     "transcripts": _HIGHLIGHTS,
     "transcripts_sources": View(
+        facts=(Field("Feeds", "sources", lambda found: " ".join(f"{one['id']} {one['feed']}" for one in found)),),
         entries="sources",
         columns=(
             Field("ID", "id", strong),
@@ -185,7 +186,6 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("READ", "episodes", side="r"),
             Field("NEWEST, UTC", "lastEpisodeAt", utc),
             Field("STATUS", "status", state),
-            Field("FEED", "feed"),
         ),
         empty="No source is read.",
     ),
