@@ -78,7 +78,7 @@ def test_a_tables_columns_are_aligned() -> None:
 def test_names_give_way_to_a_narrow_screen_and_figures_never_do() -> None:
     rows = [["a name of many letters", "117,700.25 USD"], ["b", "1 USD"]]
     assert list(table(Display(24, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700.25 USD"
-    below = ["a name of many letters", "  N  117,700.25 USD", "b", "  N  1 USD"]
+    below = ["a name of many letters", "  N  117,700.25 USD", "", "b", "  N  1 USD"]
     assert list(table(Display(23, colour=False), ["WHO", "N"], rows, right="lr")) == below
     for right, whole in (("wr", False), ("lr", True)):
         assert list(table(Display(24, colour=False), ["WHO", "N"], rows, right=right, whole=whole)) == below
