@@ -12,9 +12,8 @@ from service.client.caller import open_client
 from service.client.errors import UNAVAILABLE, UNPAID, UNREACHABLE, RefusalError
 from service.client.files import state_dir
 from service.client.paying.buyer import Buyer, Send, ceilings_of, find_wallet
-from service.client.paying.payment_quote import PaymentQuote, known_payee_only, usdc_text
 from service.client.paying.payment_store import PaymentStore
-from service.client.paying.terms import OpenPaymentError, UnpaidError
+from service.client.paying.terms import OpenPaymentError, PaymentQuote, UnpaidError, known_payee_only, usdc_text
 from service.clock import SystemClock
 
 _YES: Final = frozenset({"y", "yes"})

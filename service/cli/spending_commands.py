@@ -18,8 +18,7 @@ from service.client.config import Config
 from service.client.errors import DONE, RefusalError
 from service.client.files import state_dir
 from service.client.paying.buyer import NO_WALLET, ceilings_of
-from service.client.paying.payment_store import PaymentStore, StoredPayment
-from service.client.paying.receipt import StoredReceipt, read_receipts
+from service.client.paying.payment_store import PaymentStore, StoredPayment, StoredReceipt
 from service.client.paying.terms import UnpaidError
 from service.client.wallet import KEY, open_wallet
 from service.clock import SystemClock, iso
@@ -57,7 +56,7 @@ def show_wallet(environment: Environment, *, as_json: bool) -> int:
 @click.pass_obj
 def show_receipts(environment: Environment, *, as_json: bool) -> int:
     """List the receipts kept on this machine, newest first; needs no service."""
-    found = read_receipts(PaymentStore(state_dir(environment.variables), SystemClock()))
+    found = PaymentStore(state_dir(environment.variables), SystemClock()).receipts()
     if environment.prints_json(as_json):
         put_document({"receipts": [{**bought.record, "file": str(bought.path)} for bought in found]})
     else:

@@ -8,13 +8,7 @@ _LIKE: Final = "Write it like http://127.0.0.1:8402 or https://verdict.example"
 
 
 class Address(NamedTuple):
-    """A service URL.
-
-    Attributes:
-        secure: Whether it uses TLS.
-        host: Name or IP address; IPv6 without brackets.
-        port: The port, also the default one.
-    """
+    """A service URL: whether it uses TLS, host (IPv6 without brackets), port (also the default one)."""
 
     secure: bool
     host: str
@@ -28,10 +22,7 @@ class Address(NamedTuple):
 
 
 def read_address(url: str) -> Address:
-    """Parse a service URL.
-
-    Args:
-        url: http or https, a host, perhaps a port and a final slash.
+    """Parse a service URL: http or https, a host, perhaps a port and a final slash.
 
     Raises:
         ValueError: If it is anything else. The message omits text before `@` and after `?`, which may be secret.
@@ -44,13 +35,9 @@ def read_address(url: str) -> Address:
         raise ValueError(f"That is not a valid service URL. {_LIKE}") from None
     if "@" in url:
         raise ValueError(f"A service URL must not contain a name or password, because it is shown and logged. {_LIKE}")
-    if parts.scheme not in _PORTS or not host or port == 0:
-        raise ValueError(f"{_shown(url)} is not a valid service URL. {_LIKE}")
-    if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValueError(f"{_shown(url)} has a path or query after the host. {_LIKE}")
-    return Address(parts.scheme == "https", host, port or _PORTS[parts.scheme])
-
-
-def _shown(url: str) -> str:
     path, mark, _ = url.partition("?")
-    return repr(path + mark)
+    if parts.scheme not in _PORTS or not host or port == 0:
+        raise ValueError(f"{path + mark!r} is not a valid service URL. {_LIKE}")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValueError(f"{path + mark!r} has a path or query after the host. {_LIKE}")
+    return Address(parts.scheme == "https", host, port or _PORTS[parts.scheme])

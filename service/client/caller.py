@@ -13,20 +13,15 @@ if TYPE_CHECKING:
 
 
 def url_of(typed: object, environment: Mapping[str, str]) -> str:
-    """The service's URL: `--url`, else `VERDICT_URL`, else the configured one, else localhost.
-
-    Args:
-        typed: The text of `--url`, None without it; or arguments with `url`, if the command has that option.
-        environment: Environment variables.
+    """The service's URL: `--url` (None without it), else `VERDICT_URL`, else the configured one, else localhost.
 
     Raises:
         RefusalError: If it is not a valid service URL.
     """
     typed = typed if isinstance(typed, str) else getattr(typed, "url", None)
     chosen = typed if typed is not None else environment.get("VERDICT_URL") or None
-    url = chosen if chosen is not None else config.read(environment).url or config.URL
     try:
-        return str(read_address(url))
+        return str(read_address(chosen if chosen is not None else config.read(environment).url or config.URL))
     except ValueError as error:
         source = "--url" if typed is not None else "VERDICT_URL" if chosen else "url"
         raise RefusalError(f"{source}: {error}") from None
@@ -41,22 +36,15 @@ def token_of(environment: Mapping[str, str], url: str) -> str | None:
     token = environment.get("VERDICT_TOKEN", "").strip()
     if token and not is_token(token):
         raise RefusalError("VERDICT_TOKEN is no token: it holds a space or a letter that none has", UNKNOWN_CALLER)
-    if token:
-        return token
-    kept = credentials.find(environment, url)
-    return None if kept is None else kept.token
+    kept = None if token else credentials.find(environment, url)
+    return token or (None if kept is None else kept.token)
 
 
-def open_client(arguments: object, environment: Mapping[str, str], *, token: bool = True) -> ApiConnection:
-    """A client for the service. It connects with the first request.
-
-    Args:
-        arguments: With `url`, if the command has that option.
-        environment: Environment variables.
-        token: Whether to send the token; public routes need none.
+def open_client(typed: object, environment: Mapping[str, str], *, token: bool = True) -> ApiConnection:
+    """A client for the service at `url_of`, which connects with the first request. Public routes need no token.
 
     Raises:
         RefusalError: If URL or token is not valid, or stored credentials cannot be read.
     """
-    url = url_of(arguments, environment)
+    url = url_of(typed, environment)
     return ApiConnection(url, token_of(environment, url) if token else None)

@@ -1,5 +1,6 @@
-"""Descriptions of requests, their typed results, and the decorator that makes methods of `Verdict` from them."""
+"""Descriptions of requests, their typed results, and the descriptor that makes methods of `Verdict` from them."""
 
+import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from importlib import import_module
@@ -85,11 +86,7 @@ class ApiResult(Struct, Generic[T], frozen=True):
         return None if self.next_cursor is None else ApiCall(self.call.offer, self.call.result, values)
 
     def to_frame(self) -> Any:
-        """The entries as a `pandas.DataFrame`.
-
-        Raises:
-            ImportError: If pandas is not installed.
-        """
+        """The entries as a `pandas.DataFrame`; `ImportError` if pandas is not installed."""
         return import_module("pandas").DataFrame(msgspec.to_builtins(self.rows))
 
 
@@ -136,6 +133,26 @@ class ApiMethod(Generic[P, T]):
         return send
 
 
+def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str) -> ApiMethod[P, T]:
+    """A method that takes the fields of a route's query struct, and returns its answer.
+
+    Args:
+        offer: Id of the offer.
+        result: Struct of the answer's data.
+        takes: The query struct. Only its parameters are used: the service checks their values.
+        fixed: Further parameters, which the method does not take.
+    """
+    signature = inspect.signature(takes)
+
+    def describe(_client: Any, /, *arguments: P.args, **named: P.kwargs) -> ApiCall[T]:
+        return ApiCall(offer, result, {**signature.bind(*arguments, **named).arguments, **fixed})
+
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    describe.__signature__ = signature.replace(parameters=[itself, *signature.parameters.values()])  # type: ignore[attr-defined]
+    describe.__doc__ = f"{OFFER_OF[offer].summary}."
+    return ApiMethod(describe)
+
+
 def request_of(offer: str, values: Mapping[str, object]) -> RequestParts:
     """The request of an offer. A question gets a key of its own, with which it is answered and charged once.
 
@@ -149,20 +166,26 @@ def request_of(offer: str, values: Mapping[str, object]) -> RequestParts:
     return RequestParts(row.method, path, query, body, {"Idempotency-Key": token_hex(16)} if row is QUESTION else {})
 
 
-def result_of(call: ApiCall[T], answer: RawAnswer) -> ApiResult[T]:
-    """Decode the answer to a call.
+def decode(body: bytes, kind: Any, whole: str) -> Any:
+    """Decode JSON into a type; `whole` names it in the message of an error (`The answer`).
 
     Raises:
-        UnreadableAnswerError: If it is not of the call's type.
+        UnreadableAnswerError: If it is not of that type; it has the body.
     """
-    kind: Any = call.result
     try:
-        if OFFER_OF[call.offer].envelope:
-            whole = msgspec.json.decode(answer.body, type=_Envelope[kind])
-        else:
-            whole = _Envelope(msgspec.json.decode(answer.body, type=kind), AnswerMeta())
+        return msgspec.json.decode(body, type=kind)
     except msgspec.MsgspecError as error:
-        raise UnreadableAnswerError(
-            f"The answer does not have the expected form: {explain_invalid(error).sentence('it')}."
-        ) from None
+        fault = explain_invalid(error).sentence("it")
+    except (ValueError, RecursionError):
+        fault = "it is not valid JSON in UTF-8"
+    raise UnreadableAnswerError(f"{whole} does not have the expected form: {fault}.", body)
+
+
+def result_of(call: ApiCall[T], answer: RawAnswer) -> ApiResult[T]:
+    """Decode the answer to a call. Raises as `decode`."""
+    kind: Any = call.result
+    if OFFER_OF[call.offer].envelope:
+        whole = decode(answer.body, _Envelope[kind], "The answer")
+    else:
+        whole = _Envelope(decode(answer.body, kind, "The answer"), AnswerMeta())
     return ApiResult(call, whole.data, whole.meta, read_quota(answer.headers), answer.receipt_id)

@@ -4,18 +4,18 @@ A `Verdict` is for one thread at a time. An `AsyncVerdict` sends each call on a 
 most 16 at once.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from http import HTTPStatus
 from threading import Event
 from typing import Any, Final, Self, TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from service.client.address import read_address
-from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
-from service.client.calls import ApiCall, ApiResult, request_of, result_of
+from service.client.answer import RawAnswer, RefusedError, UnreachableError
+from service.client.calls import ApiCall, ApiResult, decode, request_of, result_of
 from service.client.connection import TIMEOUT_S, ApiConnection, RequestParts
 from service.client.errors import VerdictError
 from service.client.methods import ApiMethods
@@ -24,7 +24,6 @@ from service.client.paying.terms import UnpaidError, terms_of
 from service.client.pool import CallThreads, ConnectionPool
 from service.client.stream import StreamClient, StreamLine
 from service.client.wallet import Wallet
-from service.validation_errors import explain_invalid
 from service.wire.market import Crossing, FundingAlert
 from service.wire.regime import RegimePosition
 from service.wire.streams import EventLine, EventMeta, FundingState, GapLine, PricesState, SentimentState, StreamName
@@ -87,20 +86,23 @@ class _Client(ApiMethods):
         self._threads = CallThreads()
         self._buyer = None if wallet is None else library_buyer(wallet, max_price_usdc, max_day_usdc)
 
-    def _ask(self, connection: ApiConnection, call: ApiCall[T]) -> ApiResult[T]:
+    def _ask(self, connection: ApiConnection, call: ApiCall[T], cancelled: Event) -> ApiResult[T]:
         request = request_of(call.offer, call.values)
         try:
-            answer = self._pay(connection, request)
+            answer = self._pay(connection, request, cancelled)
         except RefusedError as error:
-            if request.method != "GET" or error.code != "UNAVAILABLE" or not _is_short(error.retry_after_s):
+            wait_s = error.retry_after_s
+            if request.method != "GET" or error.code != "UNAVAILABLE" or wait_s is None or wait_s > LONGEST_WAIT_S:
                 raise
-            Event().wait(error.retry_after_s)
-            answer = self._pay(connection, request)
+            cancelled.wait(wait_s)
+            answer = self._pay(connection, request, cancelled)
         return result_of(call, answer)
 
-    def _pay(self, connection: ApiConnection, request: RequestParts) -> RawAnswer:
+    def _pay(self, connection: ApiConnection, request: RequestParts, cancelled: Event) -> RawAnswer:
+        if cancelled.is_set():
+            raise UnreachableError("The call was cancelled before it was sent.")
         if self._buyer is not None:
-            return self._buyer.ask(connection, request)
+            return self._buyer._replace(is_cancelled=cancelled.is_set).ask(connection, request)
         try:
             return connection.ask(*request)
         except RefusedError as error:
@@ -140,7 +142,7 @@ class Verdict(_Client):
         self._connection.close()
 
     def _send(self, call: ApiCall[T]) -> ApiResult[T]:
-        return self._ask(self._connection, call)
+        return self._ask(self._connection, call, Event())
 
     def pages(self, first: ApiResult[T]) -> Iterator[ApiResult[T]]:
         """The page that a call returned, and those after it to the last. Each page uses up a question."""
@@ -180,7 +182,10 @@ class Verdict(_Client):
 
 
 class AsyncVerdict(_Client):
-    """A caller of one service, for asyncio. Arguments and errors are those of `Verdict`."""
+    """A caller of one service, for asyncio. Arguments and errors are those of `Verdict`.
+
+    A cancelled call that was not sent yet is neither sent nor paid; one that was sent is finished in the background.
+    """
 
     async def __aenter__(self) -> Self:
         return self
@@ -193,11 +198,17 @@ class AsyncVerdict(_Client):
         self._pool.close()
 
     async def _send(self, call: ApiCall[T]) -> ApiResult[T]:
+        cancelled = Event()
+
         def ask() -> ApiResult[T]:
             with self._pool.connection(self._connection.token) as connection:
-                return self._ask(connection, call)
+                return self._ask(connection, call, cancelled)
 
-        return await self._threads.run(ask)
+        try:
+            return await self._threads.run(ask)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
 
     async def pages(self, first: Awaitable[ApiResult[T]]) -> AsyncIterator[ApiResult[T]]:
         """The page that a call returns, and those after it, as `Verdict.pages`."""
@@ -224,10 +235,6 @@ class AsyncVerdict(_Client):
         finally:
             closed.set()
             connection.interrupt()
-
-
-def _is_short(wait_s: int | None) -> bool:
-    return wait_s is not None and wait_s <= LONGEST_WAIT_S
 
 
 def _events(
@@ -260,15 +267,9 @@ def _events(
 
 
 def _event_of(line: StreamLine) -> StreamEvent | GapLine | None:
-    kind = line.kind
-    try:
-        if kind == "gap":
-            return msgspec.json.decode(line.raw, type=GapLine)
-        if kind != "event":
-            return None
-        event = msgspec.json.decode(line.raw, type=EventLine)
-        return StreamEvent(event.stream, msgspec.json.decode(event.data, type=EVENT_DATA[event.stream]), event.meta)
-    except msgspec.MsgspecError as error:
-        raise UnreadableAnswerError(
-            f"An event does not have the expected form: {explain_invalid(error).sentence('it')}."
-        ) from None
+    if line.kind == "gap":
+        return decode(line.raw, GapLine, "An event")  # type: ignore[no-any-return]
+    if line.kind != "event":
+        return None
+    event: EventLine = decode(line.raw, EventLine, "An event")
+    return StreamEvent(event.stream, decode(event.data, EVENT_DATA[event.stream], "An event"), event.meta)

@@ -7,28 +7,25 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from service.client.address import read_address
-from service.client.errors import RefusalError
-from service.client.files import config_dir, read_whole, write_whole
-
-FILE: Final = "config.json"
+from service.client.files import config_dir, read_document, write_document
 
 URL: Final = "http://127.0.0.1:8402"
 """Where `make run` puts a service."""
 
 MAX_PRICE_MICRO_USD: Final = 100_000
-"""Default limit for one call: twice the dearest there is."""
+"""Default limit for one call: twice the highest price."""
 
 MAX_DAY_MICRO_USD: Final = 1_000_000
 """Default limit for the calls of one UTC day."""
 
+PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
+
 _MOST_MICRO_USD: Final = 1_000_000_000
 """1,000 USDC: a higher limit is a mistaken unit."""
 
-
-_PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
 _AMOUNT: Final = re.compile(r"\d{1,6}(\.\d{1,6})?\Z", re.ASCII)
 
 
@@ -78,20 +75,16 @@ def show_usdc(micro_usd: int) -> str:
     return f"{whole}.{f'{fraction:06}'.rstrip('0'):0<2}"
 
 
-def _address(text: str) -> str:
-    return str(read_address(text))
-
-
 def _path(text: str) -> str:
     if not text.strip():
         raise ValueError("a path is missing")
-    if _PRIVATE_KEY.match(text):
+    if PRIVATE_KEY.match(text):
         raise ValueError("that is a key, not the path of a file; it stays in the shell's history: use another wallet")
     return str(Path(text).expanduser().absolute())
 
 
 CHOICES: Final[Mapping[str, Choice]] = {
-    "url": Choice("url", URL, _address),
+    "url": Choice("url", URL, lambda text: str(read_address(text))),
     "keystore": Choice("keystore", None, _path),
     "max-price": Choice("max_price_micro_usd", show_usdc(MAX_PRICE_MICRO_USD), read_usdc, show_usdc),
     "max-day": Choice("max_day_micro_usd", show_usdc(MAX_DAY_MICRO_USD), read_usdc, show_usdc),
@@ -101,7 +94,7 @@ CHOICES: Final[Mapping[str, Choice]] = {
 
 def path(environment: Mapping[str, str]) -> Path:
     """Path of the file; it need not exist."""
-    return config_dir(environment) / FILE
+    return config_dir(environment) / "config.json"
 
 
 def read(environment: Mapping[str, str]) -> Config:
@@ -110,15 +103,7 @@ def read(environment: Mapping[str, str]) -> Config:
     Raises:
         RefusalError: If the file cannot be read or understood.
     """
-    file = path(environment)
-    try:
-        content = read_whole(file)
-        return Config() if content is None else _understood(json.loads(content))
-    except OSError as error:
-        raise RefusalError(f"{file} cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        what = "it is not JSON" if isinstance(error, json.JSONDecodeError | RecursionError) else str(error)
-        raise RefusalError(f"{file} cannot be understood: {what}; mend it, or delete it to begin anew") from None
+    return read_document(path(environment), _understood, _advice) or Config()
 
 
 def write(environment: Mapping[str, str], config: Config) -> None:
@@ -127,11 +112,7 @@ def write(environment: Mapping[str, str], config: Config) -> None:
     Raises:
         RefusalError: If it cannot be written.
     """
-    file = path(environment)
-    try:
-        write_whole(file, (json.dumps(shown(config), indent=2, ensure_ascii=False) + "\n").encode())
-    except OSError as error:
-        raise RefusalError(f"{file} cannot be written ({error.strerror})") from None
+    write_document(path(environment), shown(config))
 
 
 def shown(config: Config) -> dict[str, str]:
@@ -140,14 +121,19 @@ def shown(config: Config) -> dict[str, str]:
     return {name: CHOICES[name].show(value) for name, value in values.items() if value is not None}
 
 
-def _understood(document: object) -> Config:
+def _understood(document: Any) -> Config:
     if not isinstance(document, dict):
         raise ValueError("it holds no names and values")  # noqa: TRY004 - a file is at fault, not a caller
-    chosen: dict[str, str | int] = {}
+    chosen: dict[str, Any] = {}
     for name, value in document.items():
         if name not in CHOICES:
             raise ValueError(f"it names {name!r}, and there are only {', '.join(CHOICES)}")
         if not isinstance(value, str):
             raise ValueError(f"{name} is not a text in quotation marks")  # noqa: TRY004 - the same
         chosen[CHOICES[name].field] = CHOICES[name].read(value)
-    return Config()._replace(**chosen)  # type: ignore[arg-type]
+    return Config(**chosen)
+
+
+def _advice(error: Exception) -> str:
+    is_text = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
+    return f": {error if is_text else 'it is not JSON'}; mend it, or delete it to begin anew"

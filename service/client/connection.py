@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import selectors
 import socket
 import ssl
@@ -19,9 +20,6 @@ from service.client.answer import (
     UnreachableError,
     UnreadableAnswerError,
     read_json,
-    why_not_proxied,
-    why_unanswered,
-    why_unconnected,
 )
 from service.clock import Clock, SystemClock
 from service.proxies import Proxy, proxy_for
@@ -42,12 +40,14 @@ MOST_BYTES: Final = 16 * 2**20
 _MOST_REFUSAL_BYTES: Final = 2**20
 _PIECE_BYTES: Final = 65_536
 _CLOCK: Final = SystemClock()
-_NOTHING: Final[Mapping[str, str]] = {}
 _PAYMENTS: Final = frozenset({"payment-signature", "x-payment"})
 _CLOSED: Final = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 """Errors of a connection that the peer closed: `RemoteDisconnected` is a `ConnectionError`."""
 
+_PROXY_STATUS: Final = re.compile(r"(?:status|failed:) ([0-9]{3})\b")
+
 Headers = Mapping[str, str]
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Tls(NamedTuple):
@@ -121,16 +121,11 @@ class ApiConnection:
             UnreachableError: If no complete answer arrived.
             UnreadableAnswerError: If it is longer than any answer of this API.
         """
-        with self._asked(method, path, query, body, headers) as response:
+        with self._accepted(RequestParts(method, path, query, body, headers)) as response:
             return RawAnswer(response.status, _fields(response), _whole(response, MOST_BYTES))
 
     def pieces(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, object] = _NOTHING,
-        body: object = None,
-        headers: Headers = _NOTHING,
+        self, method: str, path: str, query: Mapping[str, object] = _NOTHING, body: object = None
     ) -> Generator[bytes, None, None]:
         """Send a request and yield its answer in pieces, of any length.
 
@@ -138,7 +133,7 @@ class ApiConnection:
             RefusedError: As `ask`, before the first piece.
             UnreachableError: As `ask`; also between pieces, if the answer is truncated.
         """
-        with self._asked(method, path, query, body, headers) as response:
+        with self._accepted(RequestParts(method, path, query, body, _NOTHING)) as response:
             yield from pieces_of(response)
 
     @property
@@ -161,22 +156,6 @@ class ApiConnection:
         if self._connection is not None:
             self._connection.close()
             self._connection = self._socket = None
-
-    @contextmanager
-    def _asked(
-        self, method: str, path: str, query: Mapping[str, object], body: object, headers: Headers
-    ) -> Iterator[http.client.HTTPResponse]:
-        given = {name: value for name, value in query.items() if value is not None}
-        target = path + ("?" + urlencode(given) if given else "")
-        payload = None
-        if body is not None:
-            payload = json.dumps(body).encode()
-            headers = {**headers, "Content-Type": "application/json"}
-        with self.raw(method, target, payload, headers) as (sent, response):
-            if response.status >= http.client.MULTIPLE_CHOICES:
-                # Not bound to a local name: the error's traceback would keep the error and the connection alive.
-                raise _refused(response, self._sent(method, target, payload, sent))
-            yield response
 
     @contextmanager
     def raw(
@@ -204,17 +183,35 @@ class ApiConnection:
             yield sent, response
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            raise UnreachableError(why_unanswered(error, self.url, self._timeout_s), sent=True) from None
+            raise UnreachableError(_why_unanswered(error, self.url, self._timeout_s), sent=True) from None
         finally:
             self._used_s = self._clock.monotonic()
             if response is None or not response.isclosed():
                 self.close()  # the rest of this answer must not be read as the next one
 
-    def _sent(self, method: str, target: str, payload: bytes | None, sent: Headers) -> SentRequest:
+    @contextmanager
+    def _accepted(self, request: RequestParts) -> Iterator[http.client.HTTPResponse]:
+        given = {name: value for name, value in request.query.items() if value is not None}
+        target = request.path + ("?" + urlencode(given, errors="replace") if given else "")
+        payload, headers = None, request.headers
+        if request.body is not None:
+            payload = json.dumps(request.body).encode()
+            headers = {**headers, "Content-Type": "application/json"}
+        with self.raw(request.method, target, payload, headers) as (sent, response):
+            if response.status >= http.client.MULTIPLE_CHOICES:
+                # Not bound to a local name: the error's traceback would keep the error and the connection alive.
+                raise self._refused(response, f"{request.method} {target}\n".encode() + (payload or b""), sent)
+            yield response
+
+    def _refused(self, response: http.client.HTTPResponse, request: bytes, sent: Headers) -> RefusedError:
         from hashlib import sha256  # noqa: PLC0415 - only a refusal needs it
 
-        caller = sha256(sent.get("Authorization", "").encode()).hexdigest()
-        return SentRequest(self.url, f"{method} {target}\n".encode() + (payload or b""), caller)
+        document = None
+        # A proxy's refusal may have any body; the status is enough then.
+        with suppress(UnreadableAnswerError):
+            document = read_json(_whole(response, _MOST_REFUSAL_BYTES))
+        asked = SentRequest(self.url, request, sha256(sent.get("Authorization", "").encode()).hexdigest())
+        return RefusedError(response.status, _fields(response), document, asked)
 
     def _send(self, method: str, target: str, payload: bytes | None, sent: Headers) -> http.client.HTTPResponse:
         harmless = method == "GET" and not _PAYMENTS & {name.lower() for name in sent}
@@ -238,7 +235,7 @@ class ApiConnection:
         connection.request(method, target, payload, dict(sent))
         response = connection.getresponse()
         if response.status == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and self._proxy is not None:
-            raise UnreachableError(why_not_proxied(OSError(f"status {response.status}"), self.url, 0, self._proxy))
+            raise UnreachableError(_why_unconnected(OSError(f"status {response.status}"), self.url, self._proxy))
         return response
 
     def _connect(self) -> http.client.HTTPConnection:
@@ -248,10 +245,9 @@ class ApiConnection:
         self.close()
         try:
             address = read_address(self.url)
-            proxy = proxy_for(self.url)
+            proxy = self._proxy = proxy_for(self.url)
         except ValueError as error:
             raise UnreachableError(str(error)) from None
-        self._proxy = proxy
         kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
         at = address if proxy is None else proxy
         connection = kind(at.host, at.port, timeout=CONNECTING_S)
@@ -261,12 +257,7 @@ class ApiConnection:
             connection.connect()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            why = (
-                why_unconnected(error, self.url, CONNECTING_S)
-                if proxy is None
-                else why_not_proxied(error, self.url, CONNECTING_S, proxy)
-            )
-            raise UnreachableError(why) from None
+            raise UnreachableError(_why_unconnected(error, self.url, proxy)) from None
         connection.sock.settimeout(self._timeout_s)
         self._connection, self._socket = connection, connection.sock
         return connection
@@ -278,11 +269,7 @@ def is_token(text: str) -> bool:
 
 
 def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
-    """Put values into a path template.
-
-    Args:
-        path: As the manifest writes it: `/api/cli/coin/risk/{symbol}`.
-        values: Values by parameter.
+    """Put values into a path template of the manifest (`/api/cli/coin/risk/{symbol}`).
 
     Returns:
         The path with percent-encoded values, and the remaining values: the query.
@@ -290,20 +277,9 @@ def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object
     rest = dict(values)
     for name, value in values.items():
         if "{" + name + "}" in path:
-            path = path.replace("{" + name + "}", quote(str(value), safe=""))
+            path = path.replace("{" + name + "}", quote(str(value), safe="", errors="replace"))
             del rest[name]
     return path, rest
-
-
-def _credentials(proxy: Proxy) -> dict[str, str]:
-    return {} if proxy.authorization is None else {"Proxy-Authorization": proxy.authorization}
-
-
-def _is_silent(sock: socket.socket) -> bool:
-    # Between two requests the peer sends nothing but its close.
-    with selectors.DefaultSelector() as selector:
-        selector.register(sock, selectors.EVENT_READ)
-        return not selector.select(0)
 
 
 def pieces_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -339,9 +315,65 @@ def _fields(response: http.client.HTTPResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in response.getheaders()}
 
 
-def _refused(response: http.client.HTTPResponse, asked: SentRequest) -> RefusedError:
-    document: Any = None
-    # A proxy's refusal may have any body; the status is enough then.
-    with suppress(UnreadableAnswerError):
-        document = read_json(_whole(response, _MOST_REFUSAL_BYTES))
-    return RefusedError(response.status, _fields(response), document, asked)
+def _credentials(proxy: Proxy) -> dict[str, str]:
+    return {} if proxy.authorization is None else {"Proxy-Authorization": proxy.authorization}
+
+
+def _is_silent(sock: socket.socket) -> bool:
+    # Between two requests the peer sends nothing but its close.
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return not selector.select(0)
+
+
+_UNCONNECTED: Final[tuple[tuple[type[Exception], str, str], ...]] = (
+    (socket.gaierror, "no such name is known here", "; is it spelt right?"),
+    (ConnectionRefusedError, "nothing listens there", "; is the service running?"),
+    (TimeoutError, f"no connection within {CONNECTING_S:.0f} s", ""),
+    (Exception, "{reason}", ""),
+)
+"""Error of a connection attempt, what it means, what to check at the service."""
+
+_UNANSWERED: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (TimeoutError, "{url} did not answer within {timeout_s:.0f} s"),
+    (http.client.IncompleteRead, "the answer of {url} broke off"),
+    (http.client.RemoteDisconnected, "{url} closed the connection without an answer; is it https:// instead?"),
+    (
+        http.client.HTTPException,
+        "what answers at {url} does not speak HTTP as it should; is that address a Verdict service?",
+    ),
+    (Exception, "the connection to {url} broke: {reason}"),
+)
+"""Error of a request that was sent, and what it means."""
+
+
+def _why_unconnected(error: Exception, url: str, proxy: Proxy | None = None) -> str:
+    """Message for a failed connection attempt; `OSError("status N")` is the proxy's refusal."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"{url} is not trusted: {error.verify_message}; if you trust it, set SSL_CERT_FILE to its certificate; if "
+            "it has expired, look at the clock of this machine too"
+        )
+    if isinstance(error, ssl.SSLError):
+        return f"{url} speaks no TLS that is understood here ({_reason(error)}); is it http:// instead?"
+    meaning, question = next(said for kind, *said in _UNCONNECTED if isinstance(error, kind))
+    meaning = meaning.format(reason=_reason(error))
+    if proxy is None:
+        return f"{url} cannot be reached: {meaning}{question}"
+    if status := _PROXY_STATUS.search(str(error)):
+        needs = ", because it requires a user and a password that it accepts" if status[1] == "407" else ""
+        meaning = f"it answered {status[1]}{needs}"
+    return (
+        f"{url} cannot be reached through the proxy {proxy}: {meaning}. Correct {proxy.variable}, or add the host to "
+        "NO_PROXY"
+    )
+
+
+def _why_unanswered(error: Exception, url: str, timeout_s: float) -> str:
+    sentence = next(sentence for kind, sentence in _UNANSWERED if isinstance(error, kind))
+    return sentence.format(url=url, timeout_s=timeout_s, reason=_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
+    return str(reason or str(error) or type(error).__name__)

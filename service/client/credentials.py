@@ -2,30 +2,36 @@
 
 A credential belongs to the service URL it came from and is never sent to another. The file always says where the token
 is, because asking a keyring takes longer than a whole command.
+
+`keyring` is an optional dependency, and being able to import it says little: without a desktop it has only a backend
+that refuses everything, and one that is switched off keeps nothing without an error. So a token counts as kept only
+when it can be read again. Those with a priority below 1 (plain files of keyrings.alt) are no better than our own file.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from service.client import keyrings
 from service.client.address import read_address
 from service.client.errors import RefusalError
-from service.client.files import locked, read_whole, state_dir, write_whole
+from service.client.files import locked, read_document, state_dir, write_document, writing
 
 FILE: Final = "credentials.json"
 Kind = Literal["session", "api_key"]
 Entries = dict[str, dict[str, Any]]
+
+_SERVICE: Final = "verdict"
+_RECOMMENDED: Final = 1
+"""`keyring.core.recommended`."""
 
 
 class StoredCredential(NamedTuple):
     """What a service knows a caller by.
 
     Attributes:
-        token: Secret: what is sent as the bearer.
+        token: Secret: the bearer token.
         kind: A session of a wallet, or an API key.
         wallet: The address that signed in; None for a key.
-        expires_at: ISO 8601 UTC; None where it has no end, or none that is known.
+        expires_at: ISO 8601 UTC; None if it has no end, or none that is known.
         origin: What stored it, if that may replace it: `make run`.
     """
 
@@ -41,22 +47,22 @@ class StoredCredential(NamedTuple):
 
 
 def keep(environment: Mapping[str, str], url: str, credential: StoredCredential, *, keyring: bool = True) -> str:
-    """Keep a credential for an address, in place of the one before.
+    """Store a credential for a service URL, in place of the one before.
 
     Args:
         environment: Environment variables.
-        url: The address.
+        url: The service.
         credential: The credential.
         keyring: Whether the token goes to the platform's keyring, which may ask for a password, if one works.
 
     Returns:
-        Where it is kept, in words: `the keyring`, or a path.
+        Where it is stored, in words: `the keyring`, or a path.
 
     Raises:
-        RefusalError: If it can be kept nowhere.
+        RefusalError: If it cannot be stored.
     """
     name = _name(url)
-    in_keyring = keyring and keyrings.put(name, credential.token)
+    in_keyring = keyring and _keyring(lambda backend: _put(backend, name, credential.token)) is True
     entry = {"kind": credential.kind, "wallet": credential.wallet, "expires_at": credential.expires_at}
     entry |= {"in": "keyring"} if in_keyring else {"token": credential.token}
     entry |= {} if credential.origin is None else {"origin": credential.origin}
@@ -65,33 +71,34 @@ def keep(environment: Mapping[str, str], url: str, credential: StoredCredential,
 
 
 def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
-    """The credential that is kept for an address.
+    """The credential that is stored for a service URL.
 
     Raises:
-        RefusalError: If what is kept cannot be read.
+        RefusalError: If what is stored cannot be read.
     """
     name = _name(url)
     entry = _read(environment).get(name)
     if entry is None:
         return None
-    token = keyrings.get(name) if entry.get("in") == "keyring" else entry["token"]
+    in_keyring = entry.get("in") == "keyring"
+    token = _keyring(lambda backend: backend.get_password(_SERVICE, name)) if in_keyring else entry["token"]
     if token is None:
         return None
     return StoredCredential(token, entry["kind"], entry["wallet"], entry["expires_at"], entry.get("origin"))
 
 
 def forget(environment: Mapping[str, str], url: str) -> None:
-    """Keep no credential for an address any more; that there is none already is well.
+    """Delete the credential of a service URL, if there is one.
 
     Raises:
-        RefusalError: If what is kept cannot be changed.
+        RefusalError: If what is stored cannot be changed.
     """
     name = _name(url)
     entry = _read(environment).get(name)
     if entry is None:
         return
     if entry.get("in") == "keyring":
-        keyrings.delete(name)
+        _keyring(lambda backend: backend.delete_password(_SERVICE, name))
     _change(environment, lambda entries: entries.pop(name, None))
 
 
@@ -104,28 +111,19 @@ def _name(url: str) -> str:
 
 def _change(environment: Mapping[str, str], change: Callable[[Entries], object]) -> None:
     file = state_dir(environment) / FILE
-    try:
-        with locked(file.with_suffix(".lock")):
-            entries = _read(environment)
-            change(entries)
-            write_whole(file, (json.dumps(entries, indent=2) + "\n").encode())
-    except OSError as error:
-        raise RefusalError(f"{file} cannot be written ({error.strerror})") from None
+    with writing(file), locked(file.with_suffix(".lock")):
+        entries = _read(environment)
+        change(entries)
+        write_document(file, entries)
 
 
 def _read(environment: Mapping[str, str]) -> Entries:
-    file = state_dir(environment) / FILE
-    try:
-        content = read_whole(file)
-        return {} if content is None else _understood(json.loads(content))
-    except OSError as error:
-        raise RefusalError(f"{file} cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        # What is wrong is not said: whatever stands there may be half a token.
-        raise RefusalError(f"{file} cannot be understood; delete it, and sign in again with `verdict login`") from None
+    # What is wrong is not said: the file may hold half a token.
+    advice = "; delete it, and sign in again with `verdict login`"
+    return read_document(state_dir(environment) / FILE, _understood, lambda _: advice) or {}
 
 
-def _understood(document: object) -> Entries:
+def _understood(document: Any) -> Entries:
     if not isinstance(document, dict) or not all(map(_is_entry, document.values())):
         raise ValueError
     return document
@@ -136,3 +134,19 @@ def _is_entry(entry: object) -> bool:
         return False
     known = all(name in entry and isinstance(entry[name], str | None) for name in ("wallet", "expires_at"))
     return known and (entry.get("in") == "keyring" or isinstance(entry.get("token"), str))
+
+
+def _put(backend: Any, name: str, token: str) -> bool:
+    backend.set_password(_SERVICE, name, token)
+    return bool(backend.get_password(_SERVICE, name) == token)
+
+
+def _keyring(work: Callable[[Any], Any]) -> Any:
+    """Use the keyring; None if none works. Backends raise whatever their bus or system raises."""
+    try:
+        import keyring  # noqa: PLC0415 - takes longer than a whole command
+
+        backend = keyring.get_keyring()
+        return work(backend) if backend.priority >= _RECOMMENDED else None
+    except Exception:  # noqa: BLE001 - none installed, not loadable, locked: the file is there for all, or a new sign-in
+        return None

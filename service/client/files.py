@@ -4,58 +4,49 @@ Source: XDG Base Directory Specification 0.8, on every platform. A relative path
 """
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from service.client.errors import RefusalError
-
-_NAME = "verdict"
-
-
-def config_dir(environment: Mapping[str, str]) -> Path:
-    """The folder of what is chosen: `$XDG_CONFIG_HOME/verdict`. It need not exist.
-
-    Raises:
-        RefusalError: If there is no home to keep it in.
-    """
-    return _folder(environment, "XDG_CONFIG_HOME", ".config")
-
-
-def state_dir(environment: Mapping[str, str]) -> Path:
-    """The folder of what is kept from one command to the next: `$XDG_STATE_HOME/verdict`. It need not exist.
-
-    Raises:
-        RefusalError: If there is no home to keep it in.
-    """
-    return _folder(environment, "XDG_STATE_HOME", ".local/state")
-
-
-def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Path:
-    chosen = Path(environment.get(variable, ""))
-    return (chosen if chosen.is_absolute() else _home(environment) / otherwise) / _NAME
-
-
-def _home(environment: Mapping[str, str]) -> Path:
-    home = Path(environment.get("HOME", ""))
-    if home.is_absolute():
-        return home
-    try:
-        return Path.home()
-    except RuntimeError:
-        raise RefusalError("there is no home folder to keep files in; set HOME, or XDG_STATE_HOME") from None
-
 
 _OWNERS_FILE: Final = 0o600
 _OWNERS_FOLDER: Final = 0o700
 _ROOT: Final = 0
 
+T = TypeVar("T")
+
+
+def config_dir(environment: Mapping[str, str]) -> Path:
+    """The configuration folder: `$XDG_CONFIG_HOME/verdict`. It need not exist.
+
+    Raises:
+        RefusalError: If there is no home folder.
+    """
+    return _folder(environment, "XDG_CONFIG_HOME", ".config")
+
+
+def state_dir(environment: Mapping[str, str]) -> Path:
+    """The folder of what is kept from one command to the next: `$XDG_STATE_HOME/verdict`. As `config_dir`."""
+    return _folder(environment, "XDG_STATE_HOME", ".local/state")
+
+
+def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Path:
+    chosen, home = Path(environment.get(variable, "")), Path(environment.get("HOME", ""))
+    if chosen.is_absolute():
+        return chosen / "verdict"
+    try:
+        return (home if home.is_absolute() else Path.home()) / otherwise / "verdict"
+    except RuntimeError:
+        raise RefusalError("there is no home folder to keep files in; set HOME, or XDG_STATE_HOME") from None
+
 
 def read_whole(path: Path) -> bytes | None:
-    """A file as it is; None where there is none.
+    """A file's content; None where there is none.
 
     Raises:
         OSError: If it is there and cannot be read, or somebody else could have put it there.
@@ -65,6 +56,45 @@ def read_whole(path: Path) -> bytes | None:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def read_document(path: Path, understand: Callable[[Any], T], advice: Callable[[Exception], str]) -> T | None:
+    """A JSON file; None where there is none.
+
+    Args:
+        path: The file.
+        understand: Converts its JSON; raises `ValueError` if it is not valid.
+        advice: What is wrong and what to do, after `FILE cannot be understood`; by the error.
+
+    Raises:
+        RefusalError: If it cannot be read or understood.
+    """
+    try:
+        content = read_whole(path)
+        return None if content is None else understand(json.loads(content))
+    except OSError as error:
+        raise RefusalError(f"{path} cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusalError(f"{path} cannot be understood{advice(error)}") from None
+
+
+def write_document(path: Path, document: object) -> None:
+    """Write a JSON file as `write_whole` does.
+
+    Raises:
+        RefusalError: If it cannot be written.
+    """
+    with writing(path):
+        write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failed write into a `RefusalError` that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise RefusalError(f"{path} cannot be written ({error.strerror})") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -90,7 +120,13 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    _keep_name(target.parent)
+    # The rename itself survives a crash only when the folder has been written; not every file system can do that.
+    with suppress(OSError):
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def make_folder(path: Path) -> None:
@@ -107,7 +143,7 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Be the only process that is at something; others wait. The system takes the lock away from one that dies.
+    """Hold a lock between processes; others wait. The system releases the lock of a process that dies.
 
     Args:
         path: A file beside what is to be changed, made where there is none; never one that is itself replaced.
@@ -115,7 +151,7 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         OSError: If it cannot be made.
     """
-    import fcntl  # noqa: PLC0415 - only who writes needs it
+    import fcntl  # noqa: PLC0415 - only a write needs it
 
     make_folder(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _OWNERS_FILE)
@@ -127,20 +163,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _check(folder: Path) -> None:
-    # Who can put a file there chooses which service is asked and paid, and whom one is there. Root is trusted, and may
-    # use the files of whomever it works for.
+    # Who can put a file there chooses which service is asked and paid, and as whom. Root is trusted, and may use the
+    # files of every user.
     status, me = folder.stat(), os.geteuid()
     if status.st_uid not in {me, _ROOT} and me != _ROOT:
         raise PermissionError(errno.EPERM, "its folder belongs to somebody else")
     if status.st_mode & stat.S_IWOTH:
         raise PermissionError(errno.EPERM, "everybody may write in its folder; chmod o-w closes it")
-
-
-def _keep_name(folder: Path) -> None:
-    # The rename itself survives a crash only when the folder has been written; not every file system can do that.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -42,17 +42,16 @@ class CallThreads:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(finish, settle)
 
-        Thread(target=begin, daemon=True).start()
+        try:
+            Thread(target=begin, daemon=True).start()
+        except BaseException:
+            self._free.release()
+            raise
         return await done
 
 
 class ConnectionPool:
-    """Idle connections to one service. Safe for several threads.
-
-    Args:
-        url: The service.
-        timeout_s: Longest wait for the next bytes.
-    """
+    """Idle connections to one service, with a timeout for the next bytes. Safe for several threads."""
 
     def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
         self.url = url

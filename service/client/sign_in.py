@@ -20,36 +20,21 @@ from service.client.credentials import Kind, StoredCredential
 from service.client.wallet import Wallet
 from service.clock import MINUTE_MS, iso, parse_iso
 
-STATEMENT: Final = "Sign in to Verdict."
-
-
-def write_message(*, url: str, address: str, chain_id: int, nonce: str, issued_at: str, expires_at: str) -> str:
-    """Write a sign-in message.
-
-    Args:
-        url: Of the service; the message names its authority.
-        address: Of the wallet (EIP-55).
-        chain_id: The chain of the sign-in (EIP-155).
-        nonce: Of the service.
-        issued_at: RFC 3339, by the service's clock.
-        expires_at: When the nonce expires, RFC 3339.
-    """
-    authority = url.partition("://")[2]
-    return (
-        f"{authority} wants you to sign in with your Ethereum account:\n"
-        f"{address}\n"
-        f"\n{STATEMENT}\n\n"
-        f"URI: {url}\n"
-        "Version: 1\n"
-        f"Chain ID: {chain_id}\n"
-        f"Nonce: {nonce}\n"
-        f"Issued At: {issued_at}\n"
-        f"Expiration Time: {expires_at}"
-    )
-
-
-NONCE_MS: Final = 5 * MINUTE_MS
+_NONCE_MS: Final = 5 * MINUTE_MS
 """How long a nonce is valid."""
+
+_MESSAGE: Final = """\
+{authority} wants you to sign in with your Ethereum account:
+{address}
+
+Sign in to Verdict.
+
+URI: {url}
+Version: 1
+Chain ID: {chain_id}
+Nonce: {nonce}
+Issued At: {issued_at}
+Expiration Time: {expires_at}"""
 
 
 class _Manifest(Struct):
@@ -62,7 +47,7 @@ class _Nonce(Struct, rename="camel"):
 
 
 class _Session(Struct, rename="camel"):
-    token: str
+    token: Annotated[str, Meta(pattern=r"^[!-~]+\Z")]
     expires_at: str
     notice: str | None = None
 
@@ -77,11 +62,7 @@ class _Tier(Struct):
 
 
 def sign_in(client: ApiConnection, wallet: Wallet) -> tuple[StoredCredential, str | None]:
-    """Sign in with a wallet.
-
-    Args:
-        client: A connection without a token.
-        wallet: Signs the message.
+    """Sign in with a wallet, over a connection without a token.
 
     Returns:
         The session, and a notice of the service for its user, if there is one.
@@ -95,12 +76,13 @@ def sign_in(client: ApiConnection, wallet: Wallet) -> tuple[StoredCredential, st
         [network, *_] = convert(client.ask("GET", "/api/cli/manifest").data, _Manifest).networks
         given = convert(client.ask("POST", "/api/auth/nonce").document, _Nonce)
         ends_ms = parse_iso(given.expires_at)
-    message = write_message(
-        url=client.url,
+    message = _MESSAGE.format(
+        authority=client.url.partition("://")[2],
         address=wallet.address,
-        chain_id=int(network.partition(":")[2]),
+        url=client.url,
+        chain_id=network.partition(":")[2],
         nonce=given.nonce,
-        issued_at=iso(ends_ms - NONCE_MS),
+        issued_at=iso(ends_ms - _NONCE_MS),
         expires_at=iso(ends_ms),
     )
     signed = {"message": message, "signature": wallet.sign_text(message)}
@@ -111,12 +93,7 @@ def sign_in(client: ApiConnection, wallet: Wallet) -> tuple[StoredCredential, st
 
 
 def credential_of(client: ApiConnection, token: str, expires_at: str | None = None) -> StoredCredential:
-    """Ask the service for the owner of a token, which uses up no question.
-
-    Args:
-        client: Its token is replaced by this one.
-        token: An API key or a session.
-        expires_at: When it ends, if that is known.
+    """Ask the service for the owner of a token, which uses up no question. The client sends that token from now on.
 
     Raises:
         RefusedError: If it is not valid.
@@ -131,12 +108,7 @@ def credential_of(client: ApiConnection, token: str, expires_at: str | None = No
 
 
 def sign_out(client: ApiConnection) -> None:
-    """End the client's session.
-
-    Raises:
-        RefusedError: If it is not valid any more.
-        UnreachableError: If no answer arrived.
-    """
+    """End the client's session. Raises as `credential_of`."""
     client.ask("POST", "/api/auth/logout")
 
 

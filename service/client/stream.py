@@ -1,10 +1,10 @@
 """Reads a stream and reopens it at its cursor after a connection loss."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError, read_json
 from service.client.connection import ApiConnection
 
 PATH: Final = "/api/cli/watch/"
@@ -141,10 +141,9 @@ class StreamClient:
 
 
 def _read(raw: bytes) -> StreamLine:
-    try:
-        document = json.loads(raw)
-    except ValueError:
-        document = None
+    document = None
+    with suppress(UnreadableAnswerError):
+        document = read_json(raw)
     if not isinstance(document, dict):
         raise UnreadableAnswerError("what comes is no stream: is that address a Verdict service?")
     return StreamLine(raw, document)

@@ -1,35 +1,29 @@
 """The wallet that signs: a keystore file with its password, or a private key from the environment."""
 
-import re
 import sys
 from collections.abc import Mapping
 from getpass import getpass
 from pathlib import Path
 from typing import Final, Self
 
+from service.client.config import PRIVATE_KEY
 from service.client.errors import RefusalError
 from service.ethereum.keystore import open_keystore
 from service.ethereum.signatures import address_of, private_key, sign, sign_personal
 
+KEY: Final = "VERDICT_WALLET_KEY"
+PASSWORD: Final = "VERDICT_KEYSTORE_PASSWORD"  # noqa: S105 - the name of a variable
 _LONGEST: Final = 8_192
+_MOST_BYTES: Final = 65_536
 
 
 def read_secret(prompt: str, environment: Mapping[str, str], variable: str = "") -> str:
-    """Read a secret from the environment, a prompt without echo, or standard input; never from an argument.
-
-    Args:
-        prompt: What it is: `Password of the keystore`.
-        environment: Environment variables.
-        variable: The variable that is read first.
-
-    Returns:
-        The secret, not empty.
+    """Read a secret from an environment variable, a prompt without echo, or standard input; never from an argument.
 
     Raises:
         RefusalError: If there is none.
     """
-    given = environment.get(variable) if variable else None
-    text = given or _typed(prompt)
+    text = (variable and environment.get(variable)) or _typed(prompt)
     if not text:
         other = f", or set {variable}" if variable else ""
         raise RefusalError(f"{prompt}: nothing was given; type it, or pipe it in as one line{other}")
@@ -37,34 +31,24 @@ def read_secret(prompt: str, environment: Mapping[str, str], variable: str = "")
 
 
 def _typed(prompt: str) -> str:
-    if sys.stdin.closed or not sys.stdin.isatty():
-        try:
-            return sys.stdin.readline(_LONGEST).rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise RefusalError(f"{prompt}: what was piped in is no text") from None
     try:
+        if sys.stdin.closed or not sys.stdin.isatty():
+            return sys.stdin.readline(_LONGEST).rstrip("\r\n")
         return getpass(f"{prompt}: ", sys.stderr)
+    except UnicodeDecodeError:
+        raise RefusalError(f"{prompt}: what was piped in is no text") from None
     except EOFError:
         return ""
-
-
-KEY: Final = "VERDICT_WALLET_KEY"
-PASSWORD: Final = "VERDICT_KEYSTORE_PASSWORD"  # noqa: S105 - the name of a variable
-_WRITTEN: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
-_MOST_BYTES: Final = 65_536
 
 
 class Wallet:
     """A signing key that is never shown.
 
     Args:
-        key: The private key, 32 bytes.
+        key: The private key, 32 bytes; `ValueError` if it is not one.
 
     Attributes:
         address: In EIP-55's form.
-
-    Raises:
-        ValueError: If it is not a private key.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -79,7 +63,7 @@ class Wallet:
             ValueError: If it is not a private key; the message does not repeat it.
         """
         try:
-            return cls(bytes.fromhex(text.removeprefix("0x") if _WRITTEN.match(text) else ""))
+            return cls(bytes.fromhex(text.removeprefix("0x") if PRIVATE_KEY.match(text) else ""))
         except ValueError:
             raise ValueError(
                 "That is not a private key. Write it as 64 hexadecimal digits, with or without 0x before them."
@@ -93,8 +77,7 @@ class Wallet:
             OSError: If the file cannot be read.
             ValueError: If it is not a keystore, or the password is not its own.
         """
-        with Path(path).expanduser().open("rb") as file:
-            return cls(open_keystore(file.read(_MOST_BYTES), password))
+        return cls(open_keystore(_read(Path(path).expanduser()), password))
 
     def __repr__(self) -> str:
         """The address only: this may end up in a log."""
@@ -110,48 +93,43 @@ class Wallet:
 
 
 def open_wallet(environment: Mapping[str, str], keystore: str | None) -> Wallet:
-    """Open the wallet: the given keystore, else the key in `VERDICT_WALLET_KEY`.
+    """Open the wallet: the keystore file at a path, else the key in `VERDICT_WALLET_KEY`. Takes about a second.
 
-    The password is `VERDICT_KEYSTORE_PASSWORD`, else it is asked for. Opening takes about a second.
-
-    Args:
-        environment: Of the process.
-        keystore: Path of a keystore file (Web3 Secret Storage, version 3), if any.
+    The password of the file is `VERDICT_KEYSTORE_PASSWORD`, else it is asked for.
 
     Raises:
         RefusalError: If there is no wallet, or it cannot be opened.
     """
-    if keystore and _WRITTEN.match(keystore):
+    if keystore and PRIVATE_KEY.match(keystore):
         raise RefusalError(
             "--keystore takes the path of a file, not a key; whoever saw it on the command line can spend with it: "
             f"move what it holds to another wallet, and set {KEY} to that one's"
         )
     if keystore:
-        return _of_file(Path(keystore).expanduser(), environment)
+        return _open_file(Path(keystore).expanduser(), environment)
     written = environment.get(KEY, "").strip()
     if not written:
         raise RefusalError(f"there is no wallet: name a keystore (--keystore FILE), or set {KEY}")
-    if not _WRITTEN.match(written):
-        raise RefusalError(f"{KEY} is no private key: it takes 64 hexadecimal digits, with or without 0x before them")
-    return _of(bytes.fromhex(written.removeprefix("0x")), KEY)
-
-
-def _of_file(path: Path, environment: Mapping[str, str]) -> Wallet:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES)
+        return Wallet.from_key(written)
+    except ValueError:
+        raise RefusalError(
+            f"{KEY} is no private key: it takes 64 hexadecimal digits, with or without 0x before them"
+        ) from None
+
+
+def _open_file(path: Path, environment: Mapping[str, str]) -> Wallet:
+    try:
+        content = _read(path)
     except OSError as error:
         raise RefusalError(f"the keystore {path} cannot be read ({error.strerror})") from None
     password = read_secret("Password of the keystore", environment, PASSWORD)
     try:
-        opened = open_keystore(content, password)
+        return Wallet(open_keystore(content, password))
     except ValueError as error:
         raise RefusalError(f"{path}: {error}") from None
-    return _of(opened, str(path))
 
 
-def _of(opened: bytes, where: str) -> Wallet:
-    try:
-        return Wallet(opened)
-    except ValueError:
-        raise RefusalError(f"{where} holds a number that is no private key") from None
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_MOST_BYTES)

@@ -9,7 +9,6 @@ from eth_account import Account
 
 from service.cli import spending_commands
 from service.cli.terminal import Display
-from service.client.paying.receipt import read_receipts
 from service.client.paying.terms import OpenPaymentError
 from tests.cli.commanding import typed
 from tests.cli.snapshots import check
@@ -158,7 +157,7 @@ def test_receipts_look_like_this(stand: Stand) -> None:
     stand.pass_seconds(60)
     stand.receipt = {"amount": "1"}
     stand.buy(asking(asked=ASKED._replace(request=b"POST /api/cli\n{}"), date_ms=None))
-    found = read_receipts(stand.store)
+    found = stand.store.receipts()
 
     def lines(on: Display) -> Any:
         return spending_commands._receipt_lines(found, on)

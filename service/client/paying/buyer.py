@@ -1,8 +1,13 @@
-"""Buys one answer: reuses the open payment of the same request, or signs a new one below the ceilings."""
+"""Buys one answer: reuses the open payment of the same request, or signs a new one below the ceilings.
 
+A payment is signed as `TransferWithAuthorization` of EIP-3009, in the header of x402 version 2.
+"""
+
+import json
 import logging
 import os
 import secrets
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import cache
 from threading import Event
@@ -13,33 +18,42 @@ from service.client.answer import RawAnswer, RefusedError, SentRequest, Unreacha
 from service.client.connection import ApiConnection, RequestParts
 from service.client.errors import RefusalError
 from service.client.files import state_dir
-from service.client.paying.authorization import HEADER, authorize
-from service.client.paying.payment_quote import Ceilings, PaymentQuote, known_payee_only, make_quote, usdc_text
 from service.client.paying.payment_store import SETTLING_S, PaymentStore, StoredPayment
-from service.client.paying.receipt import ReceiptClient, keep_receipt, prove
-from service.client.paying.terms import OpenPaymentError, UnpaidError, terms_of
+from service.client.paying.receipt import ReceiptClient, receipt_record
+from service.client.paying.terms import (
+    Ceilings,
+    OpenPaymentError,
+    PaymentQuote,
+    UnpaidError,
+    known_payee_only,
+    make_quote,
+    terms_of,
+    usdc_text,
+)
 from service.client.wallet import KEY, PASSWORD, Wallet, open_wallet
 from service.clock import SECOND_MS, Clock, SystemClock, iso
+from service.ethereum.typed_data import domain_separator, transfer_digest
 
 Send = Callable[[Mapping[str, str]], RawAnswer]
 """Repeats the refused request with additional header fields."""
 
+HEADER: Final = "PAYMENT-SIGNATURE"
 NO_WALLET: Final = f"set {KEY}, or name a wallet's file with `verdict config set keystore FILE`"
-
 MAX_PRICE_USDC: Final = config.show_usdc(config.MAX_PRICE_MICRO_USD)
 MAX_DAY_USDC: Final = config.show_usdc(config.MAX_DAY_MICRO_USD)
 
-TRIES: Final = 4
+_TRIES: Final = 4
 """Attempts to send a payment before it is left to the next identical request."""
 
-LONGEST_PAUSE_S: Final = 10
-
 _PAUSE_S: Final = 2
+_LONGEST_PAUSE_S: Final = 10
 _NONCE_BYTES: Final = 32
-_NOT_GOOD: Final = 402
-_USED: Final = 409
+_EARLIER_S: Final = 600
+"""A payment is valid from so long ago: the chain's clock may be behind. The official clients do the same."""
+
+_PAYMENT_REQUIRED: Final = 402
+_CONFLICT: Final = 409
 _UNAVAILABLE: Final = 503
-_NOT_TAKEN: Final = frozenset({_NOT_GOOD, _USED})
 _log: Final = logging.getLogger("verdict.client")
 
 
@@ -54,6 +68,7 @@ class Buyer(NamedTuple):
         tell: Receives a line about each payment.
         pause: Sleeps for a number of seconds.
         clock: Time.
+        is_cancelled: Whether nobody waits for the answer any more: nothing is signed then.
     """
 
     store: PaymentStore
@@ -63,6 +78,7 @@ class Buyer(NamedTuple):
     tell: Callable[[str], object]
     pause: Callable[[float], object]
     clock: Clock
+    is_cancelled: Callable[[], bool] = lambda: False
 
     def ask(self, client: ApiConnection, request: RequestParts) -> RawAnswer:
         """Send a request, and pay for it if it is refused with 402.
@@ -77,7 +93,7 @@ class Buyer(NamedTuple):
         try:
             return send({})
         except RefusedError as refused:
-            if refused.status != _NOT_GOOD:
+            if refused.status != _PAYMENT_REQUIRED:
                 raise
             return self.buy(refused, send, client)
 
@@ -99,6 +115,7 @@ class Buyer(NamedTuple):
         if asked is None:
             raise UnpaidError("it is not known which request is to be paid for; nothing was paid")
         try:
+            self._check_cancelled()
             kept = self.store.find(asked)
             answer = None if kept is None else self._send_old(asked, kept, send, client)
             return answer or self._send_new(asked, self._sign(asked, refused), send, client)
@@ -112,41 +129,41 @@ class Buyer(NamedTuple):
         if self.open_wallet is None:
             raise UnpaidError(f"{refused.message}; to pay {usdc_text(bill.terms.amount)} for it, {NO_WALLET}")
         self.agree(bill)
-        wallet, terms = self.open_wallet(), bill.terms
+        wallet = self.open_wallet()
+        return self.store.take(
+            asked,
+            bill.terms.amount,
+            self.ceilings,
+            lambda: sign_payment(bill, wallet, self.clock.now_ms(), secrets.token_bytes(_NONCE_BYTES)),
+            self._check_cancelled,
+        )
 
-        def sign() -> StoredPayment:
-            now_ms = self.clock.now_ms()
-            signed = authorize(terms, wallet, now_ms // SECOND_MS, secrets.token_bytes(_NONCE_BYTES))
-            return StoredPayment(
-                asked.url, bill.what, terms.amount, terms.dollar.network, terms.pay_to, signed.payer, signed.nonce,
-                signed.valid_before_s, now_ms, signed.header,
-            )  # fmt: skip
-
-        return self.store.take(asked, terms.amount, self.ceilings, sign)
+    def _check_cancelled(self) -> None:
+        if self.is_cancelled():
+            raise UnpaidError("the call was cancelled; nothing was paid")
 
     def _send_new(self, asked: SentRequest, kept: StoredPayment, send: Send, client: ReceiptClient) -> RawAnswer:
         try:
             return self._send(asked, kept, send, client)
         except RefusedError as error:
-            if error.status == _NOT_GOOD:
+            if error.status == _PAYMENT_REQUIRED:
                 _refuse(kept, error)
-            self.tell(f"the payment of {usdc_text(kept.amount)} is kept for the same request, until {_end(kept)}")
+            self.tell(f"the payment of {_told(kept)} is kept for the same request, until {_end(kept)}")
             raise
 
     def _send_old(self, asked: SentRequest, kept: StoredPayment, send: Send, client: ReceiptClient) -> RawAnswer | None:
         """Send a stored payment again; None if it bought nothing and no longer can."""
-        self.tell(f"sending the payment of {usdc_text(kept.amount)} of {iso(kept.signed_ms)} again, not a new one")
+        self.tell(f"sending the payment of {_told(kept)} of {iso(kept.signed_ms)} again, not a new one")
         try:
             return self._send(asked, kept, send, client)
         except RefusedError as error:
-            if error.status not in _NOT_TAKEN:
+            if error.status not in {_PAYMENT_REQUIRED, _CONFLICT}:
                 raise
             if self.store.may_settle(kept):
                 _refuse(kept, error)
-            if error.status == _USED:
-                self.store.drop(asked, kept)
+            self.store.drop(asked, kept)
+            if error.status == _CONFLICT:
                 raise
-        self.store.drop(asked, kept)
         self.tell("it has bought nothing, and cannot any more")
         return None
 
@@ -154,46 +171,72 @@ class Buyer(NamedTuple):
         """Send a payment until the service answers, and store the receipt."""
         # Open the wallet before anything is sent: if it cannot be opened, nothing has been paid.
         reader = self.open_wallet() if client.token is None and self.open_wallet is not None else None
-        left = TRIES
+        tries = 0
         while True:
-            left -= 1
+            tries, pause_s = tries + 1, _PAUSE_S
             try:
                 answer = send({HEADER: kept.header})
-            except UnreachableError as error:
-                self._wait(left, kept, error, _PAUSE_S)
-            except RefusedError as error:
-                if error.status != _UNAVAILABLE:
-                    raise
-                wait_s = _PAUSE_S if error.retry_after_s is None else min(error.retry_after_s, LONGEST_PAUSE_S)
-                self._wait(left, kept, error, wait_s)
+            except (UnreachableError, RefusedError) as error:
+                if isinstance(error, RefusedError):
+                    if error.status != _UNAVAILABLE:
+                        raise
+                    wait_s = error.retry_after_s
+                    pause_s = _PAUSE_S if wait_s is None else min(wait_s, _LONGEST_PAUSE_S)
+                if tries == _TRIES:
+                    raise OpenPaymentError(
+                        f"the outcome of the payment of {_told(kept)} is not known yet ({error}); send the same "
+                        "request again: it carries the stored payment, never a second one",
+                        unreachable=isinstance(error, UnreachableError),
+                    ) from error
+                self.pause(pause_s)
             else:
                 self._bought(asked, kept, answer, client, reader)
                 return answer
 
-    def _wait(self, left: int, kept: StoredPayment, error: RefusedError | UnreachableError, pause_s: float) -> None:
-        if left == 0:
-            raise OpenPaymentError(
-                f"the outcome of the payment of {usdc_text(kept.amount)} is not known yet ({error}); send the same "
-                "request again: it carries the stored payment, never a second one",
-                unreachable=isinstance(error, UnreachableError),
-            ) from error
-        self.pause(pause_s)
-
     def _bought(
         self, asked: SentRequest, kept: StoredPayment, answer: RawAnswer, client: ReceiptClient, reader: Wallet | None
     ) -> None:
-        name = answer.receipt_id
-        if name is None:
+        if answer.receipt_id is None:
             # The answer was free. The signed amount could still be taken: keep the payment until it cannot.
-            self.tell(f"the service took nothing for this answer; {usdc_text(kept.amount)} still count for today")
+            self.tell(f"the service took nothing for this answer; {_told(kept)} still count for today")
             return
-        proof = {} if reader is None else prove(reader, name, self.clock.now_ms() // SECOND_MS)
+        record = receipt_record(client, asked, kept, answer, reader, self.clock.now_ms() // SECOND_MS)
+        faults = record["faults"]
         try:
-            faults = keep_receipt(self.store, client, asked, kept, answer, proof)
+            self.store.finish(asked, kept, record)
         except UnpaidError as error:
             faults = [f"it could not be kept ({error})"]
-        paid = f"paid {usdc_text(kept.amount)} on {kept.network} to {kept.pay_to}; receipt {name}"
+        paid = f"paid {_told(kept)} on {kept.network} to {kept.pay_to}; receipt {answer.receipt_id}"
         self.tell("; ".join((paid, *faults)))
+
+
+def sign_payment(bill: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes) -> StoredPayment:
+    """Sign a payment of exactly these terms. `nonce` is 32 bytes that were never used."""
+    terms, dollar, payer = bill.terms, bill.terms.dollar, wallet.address
+    after_s, before_s = now_ms // SECOND_MS - _EARLIER_S, now_ms // SECOND_MS + terms.window_s
+    nonce_text = f"0x{nonce.hex()}"
+    digest = transfer_digest(
+        domain_separator(dollar.name, dollar.version, dollar.chain_id, dollar.asset),
+        sender=payer,
+        receiver=terms.pay_to,
+        value=terms.amount,
+        valid_after_s=after_s,
+        valid_before_s=before_s,
+        nonce=nonce_text,
+    )
+    authorization = {
+        "from": payer,
+        "to": terms.pay_to,
+        "value": str(terms.amount),
+        "validAfter": str(after_s),
+        "validBefore": str(before_s),
+        "nonce": nonce_text,
+    }
+    payload = {"signature": f"0x{wallet.sign_digest(digest).hex()}", "authorization": authorization}
+    header = b64encode(json.dumps({"x402Version": 2, "accepted": terms.row, "payload": payload}).encode()).decode()
+    return StoredPayment(
+        bill.url, bill.what, terms.amount, dollar.network, terms.pay_to, payer, nonce_text, before_s, now_ms, header
+    )
 
 
 def _refuse(kept: StoredPayment, error: RefusedError) -> NoReturn:
@@ -201,6 +244,10 @@ def _refuse(kept: StoredPayment, error: RefusedError) -> NoReturn:
         f"the service refused the payment ({error.message}); it counts for today all the same, "
         f"and another for this request can be signed after {_end(kept)}"
     ) from error
+
+
+def _told(kept: StoredPayment) -> str:
+    return usdc_text(kept.amount)
 
 
 def _end(kept: StoredPayment) -> str:
@@ -234,42 +281,23 @@ def find_wallet(environment: Mapping[str, str], chosen: config.Config) -> Callab
 
 
 def library_buyer(wallet: Wallet, max_price_usdc: str, max_day_usdc: str) -> Buyer:
-    """A buyer for a program: pays below the ceilings, only to the known payee, and logs what it pays.
+    """A buyer for a program: pays below the ceilings (decimal USDC), only to the known payee, and logs what it pays.
 
     It shares its store with the command line: `$XDG_STATE_HOME/verdict`.
-
-    Args:
-        wallet: Whose money it is.
-        max_price_usdc: Most that one call may cost, decimal USDC.
-        max_day_usdc: Most that is signed for in a UTC day.
 
     Raises:
         ValueError: If a ceiling is not an amount.
     """
+    ceilings = Ceilings(config.read_usdc(max_price_usdc), config.read_usdc(max_day_usdc))
     clock = SystemClock()
-    return Buyer(
-        store=PaymentStore(state_dir(os.environ), clock),
-        ceilings=Ceilings(config.read_usdc(max_price_usdc), config.read_usdc(max_day_usdc)),
-        agree=known_payee_only,
-        open_wallet=lambda: wallet,
-        tell=_log.info,
-        pause=Event().wait,
-        clock=clock,
-    )
+    store = PaymentStore(state_dir(os.environ), clock)
+    return Buyer(store, ceilings, known_payee_only, lambda: wallet, _log.info, Event().wait, clock)
 
 
 def unattended_buyer(
     environment: Mapping[str, str], clock: Clock, tell: Callable[[str], object], pause: Callable[[float], object]
 ) -> Buyer:
-    """A buyer without prompts: pays below the ceilings, only to the known payee.
-
-    Its wallet is opened once, at the start.
-
-    Args:
-        environment: Of the process.
-        clock: Time.
-        tell: As `Buyer` has it.
-        pause: As `Buyer` has it.
+    """A buyer for a process without a terminal: pays below the configured ceilings, only to the known payee.
 
     Raises:
         RefusalError: If there is no wallet that opens without a prompt.
@@ -281,12 +309,5 @@ def unattended_buyer(
     if not environment.get(KEY) and not environment.get(PASSWORD):
         raise RefusalError(f"nobody can be asked for the password of {chosen.keystore}: set {PASSWORD}")
     found()
-    return Buyer(
-        store=PaymentStore(state_dir(environment), clock),
-        ceilings=ceilings_of(chosen, None),
-        agree=known_payee_only,
-        open_wallet=found,
-        tell=tell,
-        pause=pause,
-        clock=clock,
-    )
+    store = PaymentStore(state_dir(environment), clock)
+    return Buyer(store, ceilings_of(chosen, None), known_payee_only, found, tell, pause, clock)

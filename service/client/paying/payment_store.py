@@ -6,22 +6,18 @@ In `paying/` of the state folder: `spent.json`, `payees.json` (last payee of eac
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
 
 from service.client.answer import SentRequest
 from service.client.files import locked, read_whole, write_whole
-from service.client.paying.payment_quote import Ceilings, check_day
-from service.client.paying.terms import Payee, UnpaidError
+from service.client.paying.terms import Ceilings, Payee, UnpaidError, check_day
 from service.clock import DAY_MS, SECOND_MS, Clock, day_of
-
-FOLDER: Final = "paying"
-SPENT: Final = "spent.json"
-PAYEES: Final = "payees.json"
-OPEN: Final = "open"
-RECEIPTS: Final = "receipts"
 
 SETTLING_S: Final = 60
 """Seconds after its window in which a payment may still be reported as settled."""
@@ -35,7 +31,7 @@ _NAME_DIGITS: Final = 40
 T = TypeVar("T")
 
 
-class StoredPayment(NamedTuple):
+class StoredPayment(Struct, frozen=True, forbid_unknown_fields=True):
     """A signed payment for one request of one caller.
 
     Attributes:
@@ -46,7 +42,7 @@ class StoredPayment(NamedTuple):
         pay_to: Who is paid (EIP-55).
         payer: Who pays (EIP-55).
         nonce: 0x and 64 digits.
-        valid_before_s: Good until the second before this one (epoch).
+        valid_before_s: Valid until the second before this one (epoch).
         signed_ms: When it was signed (epoch milliseconds).
         header: The value of `PAYMENT-SIGNATURE`.
     """
@@ -63,8 +59,34 @@ class StoredPayment(NamedTuple):
     header: str
 
 
+class StoredReceipt(NamedTuple):
+    """A stored receipt.
+
+    Attributes:
+        paid: The payment, without its signature.
+        name: Id of the receipt at the service.
+        proven: Whether receipt and purchase agree.
+        record: The stored JSON.
+        path: The file.
+    """
+
+    paid: StoredPayment
+    name: str
+    proven: bool
+    record: dict[str, Any]
+    path: Path
+
+
+class _Spent(Struct):
+    spent: dict[int, Annotated[int, Meta(ge=0)]]
+
+
+class _Payees(Struct):
+    payees: dict[str, Payee]
+
+
 class PaymentStore:
-    """The stored payments of one user.
+    """The stored payments of one user. Every method raises `UnpaidError` if what it needs cannot be read or written.
 
     Args:
         state: The user's state folder.
@@ -75,35 +97,28 @@ class PaymentStore:
     """
 
     def __init__(self, state: Path, clock: Clock) -> None:
-        self.folder = state / FOLDER
+        self.folder = state / "paying"
         self._clock = clock
 
     def spent_today(self) -> int:
-        """Amount signed since 00:00 UTC in micro-USD; future days (of a clock that ran ahead) count too.
-
-        Raises:
-            UnpaidError: If the stored data cannot be read.
-        """
-        return _since(self._days(), day_of(self._clock.now_ms()))
+        """Amount signed since 00:00 UTC in micro-USD; future days (of a clock that ran ahead) count too."""
+        return self._since_today(self._days())
 
     def payee(self, url: str) -> Payee | None:
-        """The payee of the last payment to a service; None if there was none.
-
-        Raises:
-            UnpaidError: If the stored data cannot be read.
-        """
+        """The payee of the last payment to a service; None if there was none."""
         return self._payees().get(url)
 
     def find(self, asked: SentRequest) -> StoredPayment | None:
-        """The open payment of a request whose outcome may still become known.
-
-        Raises:
-            UnpaidError: If it cannot be read; nothing new may be signed then.
-        """
+        """The open payment of a request whose outcome may still become known."""
         return self._read(self._path(asked))
 
     def take(
-        self, asked: SentRequest, amount: int, ceilings: Ceilings, sign: Callable[[], StoredPayment]
+        self,
+        asked: SentRequest,
+        amount: int,
+        ceilings: Ceilings,
+        sign: Callable[[], StoredPayment],
+        check: Callable[[], object] = lambda: None,
     ) -> StoredPayment:
         """Count an amount, sign and store a payment; or return the one stored for the request.
 
@@ -112,6 +127,7 @@ class PaymentStore:
             amount: Millionths of a dollar.
             ceilings: The day's ceiling is checked here; the call's was checked before the prompt.
             sign: Signs; called after the amount is stored.
+            check: Raises `UnpaidError` if nothing is to be signed any more, as others held the lock for a while.
 
         Raises:
             UnpaidError: If the day's ceiling would be exceeded, or a write fails.
@@ -119,36 +135,24 @@ class PaymentStore:
         with self._locked():
             kept = self.find(asked)
             if kept is None:
+                check()
                 self._count(amount, ceilings)
                 kept = sign()
                 self._remember(asked.url, Payee(kept.network, kept.pay_to))
-                write_whole(self._path(asked), json.dumps(kept._asdict()).encode())
+                write_whole(self._path(asked), msgspec.json.encode(kept))
             return kept
 
     def drop(self, asked: SentRequest, kept: StoredPayment) -> None:
-        """Delete the open payment of a request, unless another was signed meanwhile.
-
-        Raises:
-            UnpaidError: If the folder cannot be written.
-        """
+        """Delete the open payment of a request, unless another was signed meanwhile."""
         with self._locked():
             if self._read(self._path(asked)) == kept:
                 self._path(asked).unlink()
 
     def finish(self, asked: SentRequest, kept: StoredPayment, record: Mapping[str, Any]) -> None:
-        """Store the receipt, then delete the open payment.
-
-        Args:
-            asked: The request.
-            kept: The payment.
-            record: The receipt to store.
-
-        Raises:
-            UnpaidError: If a write fails; the payment stays open.
-        """
+        """Store the record of the receipt, then delete the open payment; if a write fails, the payment stays open."""
         with self._locked():
             # Named by our nonce: a service that repeats a receipt id cannot overwrite another receipt.
-            path = self.folder / RECEIPTS / f"{kept.nonce[2:][:_NAME_DIGITS]}.json"
+            path = self.folder / "receipts" / f"{kept.nonce[2:][:_NAME_DIGITS]}.json"
             write_whole(path, json.dumps(record, indent=1).encode())
         self.drop(asked, kept)
 
@@ -157,102 +161,77 @@ class PaymentStore:
         return self._clock.now_ms() // SECOND_MS <= kept.valid_before_s + SETTLING_S
 
     def opened(self) -> list[StoredPayment]:
-        """Payments with unknown outcome, oldest first.
-
-        Raises:
-            UnpaidError: If one cannot be read.
-        """
-        found = [self._read(path) for path in (self.folder / OPEN).glob("*.json")]
+        """Payments with unknown outcome, oldest first."""
+        found = map(self._read, (self.folder / "open").glob("*.json"))
         return sorted(filter(None, found), key=lambda kept: kept.signed_ms)
+
+    def receipts(self) -> list[StoredReceipt]:
+        """Every stored receipt, newest first. Other files are skipped."""
+        found = []
+        for path in (self.folder / "receipts").glob("*.json"):
+            with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                record = json.loads(path.read_bytes())
+                paid = msgspec.convert({**record["paid"], "header": ""}, StoredPayment)
+                found.append(StoredReceipt(paid, str(record["id"]), not record["faults"], record, path))
+        return sorted(found, key=lambda bought: (-bought.paid.signed_ms, bought.path))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with _writing(self.folder), locked(self.folder / "lock"):
-            self._sweep()
-            yield
+        try:
+            with locked(self.folder / "lock"):
+                for path in (self.folder / "open").glob("*.json"):
+                    if self._read(path) is None:
+                        path.unlink()
+                yield
+        except OSError as error:
+            raise UnpaidError(
+                f"{self.folder} cannot be written ({error.strerror}); what is not kept is not paid"
+            ) from error
 
     def _read(self, path: Path) -> StoredPayment | None:
-        kept = _understood(path, stored_payment_of)
+        kept = _decoded(path, StoredPayment)
         gone = kept is not None and self._clock.now_ms() > kept.signed_ms + ANSWER_KEPT_MS
         return None if kept is None or (gone and not self.may_settle(kept)) else kept
 
     def _path(self, asked: SentRequest) -> Path:
         parts = (asked.url.encode(), asked.caller.encode(), asked.request)
         name = sha256(b"\0".join(parts)).hexdigest()[:_NAME_DIGITS]
-        return self.folder / OPEN / f"{name}.json"
+        return self.folder / "open" / f"{name}.json"
 
     def _count(self, amount: int, ceilings: Ceilings) -> None:
         days, today = self._days(), day_of(self._clock.now_ms())
-        check_day(amount, _since(days, today), ceilings)
+        check_day(amount, self._since_today(days), ceilings)
         days[today] = days.get(today, 0) + amount
         newest = {day: spent for day, spent in days.items() if day > today - _DAYS_KEPT}
-        write_whole(self.folder / SPENT, json.dumps({"spent": newest}).encode())
+        write_whole(self.folder / "spent.json", msgspec.json.encode(_Spent(newest)))
+
+    def _since_today(self, days: Mapping[int, int]) -> int:
+        # An amount signed with a clock that ran ahead counts until its day is over.
+        today = day_of(self._clock.now_ms())
+        return sum(amount for day, amount in days.items() if day >= today)
 
     def _remember(self, url: str, payee: Payee) -> None:
         payees = self._payees()
         if payees.get(url) != payee:
-            write_whole(self.folder / PAYEES, json.dumps({"payees": {**payees, url: payee}}).encode())
+            write_whole(self.folder / "payees.json", msgspec.json.encode(_Payees({**payees, url: payee})))
 
     def _payees(self) -> dict[str, Payee]:
-        return _understood(self.folder / PAYEES, _payees_of) or {}
+        stored = _decoded(self.folder / "payees.json", _Payees)
+        return {} if stored is None else stored.payees
 
     def _days(self) -> dict[int, int]:
-        return _understood(self.folder / SPENT, _days_of) or {}
-
-    def _sweep(self) -> None:
-        for path in (self.folder / OPEN).glob("*.json"):
-            if self._read(path) is None:
-                path.unlink()
+        stored = _decoded(self.folder / "spent.json", _Spent)
+        return {} if stored is None else stored.spent
 
 
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UnpaidError(f"{folder} cannot be written ({error.strerror}); what is not kept is not paid") from error
-
-
-def _understood(path: Path, read: Callable[[Any], T]) -> T | None:
+def _decoded(path: Path, kind: type[T]) -> T | None:
     """A file's content; None if it does not exist. Without knowing what was spent, nothing is paid."""
     try:
         content = read_whole(path)
-        return None if content is None else read(json.loads(content))
+        return None if content is None else msgspec.json.decode(content, type=kind)
     except OSError as error:
         raise UnpaidError(f"{path} cannot be read ({error.strerror}); nothing is paid until it can") from error
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise UnpaidError(
             f"{path} is not as it was written, and nothing is paid until it is; delete it if you know what it said"
         ) from error
-
-
-def stored_payment_of(document: Any) -> StoredPayment:
-    """Decode a stored payment.
-
-    Raises:
-        TypeError: If it has other fields.
-        ValueError: If a field has another type.
-    """
-    kept = StoredPayment(**document)
-    if any(type(value) is not kind for value, kind in zip(kept, StoredPayment.__annotations__.values(), strict=True)):
-        raise ValueError("a field is of another kind")
-    return kept
-
-
-def _since(days: Mapping[int, int], today: int) -> int:
-    # An amount signed with a clock that ran ahead counts until its day is over.
-    return sum(amount for day, amount in days.items() if day >= today)
-
-
-def _payees_of(document: Any) -> dict[str, Payee]:
-    payees = {url: Payee(*payee) for url, payee in document["payees"].items()}
-    if not all(isinstance(text, str) for payee in payees.values() for text in payee):
-        raise ValueError("a payee is none")
-    return payees
-
-
-def _days_of(document: Any) -> dict[int, int]:
-    days = {int(day): amount for day, amount in document["spent"].items()}
-    if not all(type(amount) is int and amount >= 0 for amount in days.values()):
-        raise ValueError("an amount is none")
-    return days

@@ -1,4 +1,4 @@
-"""Payment terms of a 402 response, accepted only if every part is understood; and the tokens that can pay.
+"""Payment terms of a 402 response, accepted only if every part is understood, and the decision whether to pay them.
 
 Sources: x402 specification v2 (`PaymentRequired`, `PaymentRequirements`, scheme `exact` on EVM chains), EIP-3009;
 https://developers.circle.com/stablecoins/usdc-contract-addresses, EIP-712 domains as the tokens report them.
@@ -8,12 +8,28 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
-from service.client.answer import RefusedError
+from service.client import config
+from service.client.address import read_address as read_url
+from service.client.answer import RefusedError, SentRequest
 from service.client.errors import VerdictError
+from service.clock import SECOND_MS
 from service.ethereum.addresses import read_address
 from service.units import MicroUsd, usdc
+
+APART_S: Final = 60
+"""How far the clocks of client and service may be apart."""
+
+LONGEST_WINDOW_S: Final = 300
+"""Longest validity of a signature, whatever the service asks for."""
+
+_HEADER: Final = "payment-required"
+_VERSION: Final = 2
+_AMOUNT: Final = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_WHAT_LETTERS: Final = 200
 
 
 class UnpaidError(VerdictError):
@@ -77,23 +93,8 @@ STABLECOINS: Final = {
 """By network."""
 
 
-HEADER: Final = "payment-required"
-LONGEST_WINDOW_S: Final = 300
-"""Most seconds that a signature is good for, whatever is asked for."""
-
-_VERSION: Final = 2
-_SCHEME: Final = "exact"
-_METHOD: Final = "eip3009"
-_AMOUNT: Final = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
-
-
 class Payee(NamedTuple):
-    """Who is paid, and where.
-
-    Attributes:
-        network: CAIP-2 id of the chain.
-        pay_to: An address in EIP-55's form.
-    """
+    """Who is paid, and where: CAIP-2 id of the chain, and an address in EIP-55's form."""
 
     network: str
     pay_to: str
@@ -105,8 +106,8 @@ class Terms(NamedTuple):
     Attributes:
         amount: Millionths of a dollar, at least one.
         pay_to: Who is paid: an address in EIP-55's form.
-        dollar: What is paid with, and where.
-        window_s: How long the signature is to be good for.
+        dollar: The token and its chain.
+        window_s: Validity of the signature.
         row: The row of `accepts` as it came: it is sent back word for word.
     """
 
@@ -130,80 +131,167 @@ class Terms(NamedTuple):
 def terms_of(refused: RefusedError) -> Terms | None:
     """The terms of a 402; None if they are not understood."""
     try:
-        return read_terms(refused.headers.get(HEADER))
+        return read_terms(refused.headers.get(_HEADER))
     except UnpaidError:
         return None
 
 
 def read_terms(header: str | None) -> Terms:
-    """Read a challenge: the first of its rows that is understood.
-
-    Args:
-        header: The value of `PAYMENT-REQUIRED`; None where there is none.
+    """Read the value of `PAYMENT-REQUIRED` (None without one): the first of its rows that is understood.
 
     Raises:
         UnpaidError: If it cannot be read, or no row is understood; then with what is wrong with the first.
     """
+    try:
+        challenge = json.loads(b64decode(header or "", validate=True))
+    except (ValueError, RecursionError):
+        challenge = None
+    understood = isinstance(challenge, dict) and challenge.get("x402Version") == _VERSION
+    rows = challenge.get("accepts") if understood else None
+    if not isinstance(rows, list) or not rows:
+        raise UnpaidError(
+            "the service wants to be paid and does not say how: its PAYMENT-REQUIRED is not of x402 version 2; "
+            "nothing was paid"
+        )
     faults = []
-    for row in _rows(header):
+    for row in rows:
         try:
-            return _understand(row)
+            return _understand(row if isinstance(row, dict) else {})
         except ValueError as error:
             faults.append(str(error))
     raise UnpaidError(f"the service asks for a payment that cannot be made from here: {faults[0]}; nothing was paid")
 
 
-def _rows(header: str | None) -> list[object]:
-    try:
-        challenge = json.loads(b64decode(header or "", validate=True))
-    except (ValueError, RecursionError):
-        challenge = None
-    if isinstance(challenge, dict) and challenge.get("x402Version") == _VERSION:
-        rows = challenge.get("accepts")
-        if isinstance(rows, list) and rows:
-            return rows
-    raise UnpaidError(
-        "the service wants to be paid and does not say how: its PAYMENT-REQUIRED is not of x402 version 2; "
-        "nothing was paid"
-    )
-
-
-def _understand(row: object) -> Terms:
+def _understand(row: Mapping[str, Any]) -> Terms:
     """Raises `ValueError` with what is not understood, in our words: what came may be anything."""
-    if not isinstance(row, dict):
-        raise ValueError("what it accepts is no object")  # noqa: TRY004 - all that is wrong with a row is a ValueError
-    dollar = _dollar(row)
-    extra = row.get("extra")
-    if not isinstance(extra, dict) or (extra.get("name"), extra.get("version")) != (dollar.name, dollar.version):
-        raise ValueError("the token's signing domain is not the one that its contract has")
-    if row.get("scheme") != _SCHEME or extra.get("assetTransferMethod", _METHOD) != _METHOD:
-        raise ValueError("the only way of paying that is known here is `exact` by EIP-3009")
-    amount = row.get("amount")
-    if not isinstance(amount, str) or not _AMOUNT.fullmatch(amount):
-        raise ValueError("the amount is not a whole number of millionths, at least one")
-    return Terms(int(amount), _payee(row), dollar, _window_s(row), row)
-
-
-def _dollar(row: Mapping[str, object]) -> Stablecoin:
-    network, asset = row.get("network"), row.get("asset")
+    network, asset, extra, amount = (row.get(name) for name in ("network", "asset", "extra", "amount"))
     dollar = STABLECOINS.get(network) if isinstance(network, str) else None
     if dollar is None:
         raise ValueError(f"the network is none of {', '.join(STABLECOINS)}")
     if not isinstance(asset, str) or asset.lower() != dollar.asset.lower():
         raise ValueError(f"the asset is not USDC on {dollar.network} ({dollar.asset})")
-    return dollar
-
-
-def _payee(row: Mapping[str, object]) -> str:
-    pay_to = row.get("payTo")
+    if not isinstance(extra, dict) or (extra.get("name"), extra.get("version")) != (dollar.name, dollar.version):
+        raise ValueError("the token's signing domain is not the one that its contract has")
+    if row.get("scheme") != "exact" or extra.get("assetTransferMethod", "eip3009") != "eip3009":
+        raise ValueError("the only way of paying that is known here is `exact` by EIP-3009")
+    if not isinstance(amount, str) or not _AMOUNT.fullmatch(amount):
+        raise ValueError("the amount is not a whole number of millionths, at least one")
+    pay_to, timeout_s = row.get("payTo"), row.get("maxTimeoutSeconds")
     try:
-        return read_address(pay_to if isinstance(pay_to, str) else "")
+        payee = read_address(pay_to if isinstance(pay_to, str) else "")
     except ValueError:
         raise ValueError("the payee is no address, or one with a wrong character") from None
-
-
-def _window_s(row: Mapping[str, object]) -> int:
-    timeout_s = row.get("maxTimeoutSeconds")
     if type(timeout_s) is not int or timeout_s < 1:
         raise ValueError("the time that it leaves for paying is no number of seconds")
-    return min(timeout_s, LONGEST_WINDOW_S)
+    return Terms(int(amount), payee, dollar, min(timeout_s, LONGEST_WINDOW_S), row)
+
+
+class Ceilings(NamedTuple):
+    """Most that is paid for one call and for the calls of one UTC day, in millionths of a dollar."""
+
+    call: int = config.MAX_PRICE_MICRO_USD
+    day: int = config.MAX_DAY_MICRO_USD
+
+
+class PaymentQuote(NamedTuple):
+    """The price of one call, to be agreed to.
+
+    Attributes:
+        terms: Price, payee and token.
+        what: Method and path.
+        url: The service.
+        spent: Signed for today, in millionths of a dollar.
+        ceilings: The limits.
+        before: The payee of the last payment to this service; None if there was none.
+    """
+
+    terms: Terms
+    what: str
+    url: str
+    spent: int
+    ceilings: Ceilings
+    before: Payee | None
+
+    @property
+    def moved_from(self) -> Payee | None:
+        """The payee until now, if the service names another one."""
+        return None if self.before == self.terms.payee else self.before
+
+
+def make_quote(
+    asked: SentRequest, refused: RefusedError, spent: int, ceilings: Ceilings, now_ms: int, before: Payee | None
+) -> PaymentQuote:
+    """The quote of a request that was refused with 402. Arguments are those of `PaymentQuote`.
+
+    Raises:
+        UnpaidError: If it is not understood, above a limit, or unsafe to pay.
+    """
+    terms = read_terms(refused.headers.get(_HEADER))
+    address = read_url(asked.url)
+    if terms.dollar.is_real and not address.secure and not _is_here(address.host):
+        raise UnpaidError(
+            f"{asked.url} is neither encrypted nor on this machine: no real money goes there; nothing was paid"
+        )
+    _check_clocks(refused.headers.get("date"), now_ms)
+    if terms.amount > ceilings.call:
+        raise UnpaidError(
+            f"this call costs {usdc_text(terms.amount)}, above the limit of {usdc_text(ceilings.call)} for one call "
+            "(`verdict config set max-price`, --max-price, or max_price_usdc in Python); nothing was paid"
+        )
+    check_day(terms.amount, spent, ceilings)
+    what = asked.request.partition(b"\n")[0].decode("latin-1")[:_WHAT_LETTERS]
+    return PaymentQuote(terms, what, asked.url, spent, ceilings, before)
+
+
+def known_payee_only(bill: PaymentQuote) -> None:
+    """Agree without a prompt, but only to the first payee of a service.
+
+    Raises:
+        UnpaidError: If the service names another payee than until now.
+    """
+    if bill.moved_from is not None:
+        raise UnpaidError(
+            f"{bill.url} was paid at {bill.moved_from.pay_to} ({bill.moved_from.network}) until now, and wants it at "
+            f"{bill.terms.pay_to} on {bill.terms.dollar.shown}: if its operator says so too, agree to that once at a "
+            "terminal, without --yes; nothing was paid"
+        )
+
+
+def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
+    """Check an amount against the limit of the day; all in millionths of a dollar.
+
+    Raises:
+        UnpaidError: If it exceeds the limit.
+    """
+    if spent + amount > ceilings.day:
+        raise UnpaidError(
+            f"this call costs {usdc_text(amount)}, and {usdc_text(spent)} of {usdc_text(ceilings.day)} for today are "
+            "signed for; wait for 00:00 UTC, or raise the limit (`verdict config set max-day`, or max_day_usdc in "
+            "Python); nothing was paid"
+        )
+
+
+def usdc_text(amount: int) -> str:
+    """Write millionths of a dollar: `0.005 USDC`."""
+    return f"{usdc(MicroUsd(amount))} USDC"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_clocks(date: str | None, now_ms: int) -> None:
+    if date is None:
+        return
+    try:
+        apart_s = now_ms // SECOND_MS - int(parsedate_to_datetime(date).timestamp())
+    except (ValueError, TypeError, LookupError, OverflowError):
+        raise UnpaidError("the service does not say the time as HTTP does; nothing was paid") from None
+    if abs(apart_s) > APART_S:
+        raise UnpaidError(
+            f"the clock here is {abs(apart_s)} s {'ahead of' if apart_s > 0 else 'behind'} the service's; what is "
+            "signed would be refused, or good for longer than meant; nothing was paid"
+        )

@@ -13,8 +13,8 @@ from eth_account.messages import encode_defunct
 
 from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError
 from service.client.paying.buyer import Buyer
-from service.client.paying.payment_quote import Ceilings, PaymentQuote
 from service.client.paying.payment_store import PaymentStore
+from service.client.paying.terms import Ceilings, PaymentQuote
 from service.client.wallet import Wallet
 from service.clock import SECOND_MS
 from service.wire.canonical import canonical

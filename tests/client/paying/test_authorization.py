@@ -8,8 +8,9 @@ from eth_account.messages import encode_typed_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.client.paying.authorization import authorize
-from service.client.paying.terms import STABLECOINS, Terms
+from service.client.paying.buyer import sign_payment
+from service.client.paying.payment_store import StoredPayment
+from service.client.paying.terms import STABLECOINS, Ceilings, PaymentQuote, Terms
 from service.client.wallet import Wallet
 from service.payments.checks import check_payment
 from service.payments.decode import decode_payment
@@ -19,6 +20,10 @@ from tests.payments.signing import TYPES, row
 
 NOW_S = 1_753_444_800
 NONCE = bytes(range(32))
+
+
+def authorize_(terms: Terms, wallet: Wallet, now_s: int, nonce: bytes) -> StoredPayment:
+    return sign_payment(PaymentQuote(terms, "w", "u", 0, Ceilings(), None), wallet, now_s * 1000, nonce)
 
 
 def terms_of(network: str = "eip155:84532", amount: int = 5_000, window_s: int = 60) -> Terms:
@@ -37,7 +42,7 @@ def test_another_library_finds_our_wallet_behind_every_signature(
     network: str, amount: int, window_s: int, nonce: bytes
 ) -> None:
     terms = terms_of(network, amount, window_s)
-    signed = authorize(terms, Wallet(SECRET), NOW_S, nonce)
+    signed = authorize_(terms, Wallet(SECRET), NOW_S, nonce)
     sent = json.loads(b64decode(signed.header, validate=True))
     authorization = sent["payload"]["authorization"]
     domain = {
@@ -72,7 +77,7 @@ def test_the_service_takes_it() -> None:
         max_timeout_seconds=60,
         extra=TokenExtra(**asked["extra"]),
     )
-    signed = authorize(terms_of(), Wallet(SECRET), NOW_S, NONCE)
+    signed = authorize_(terms_of(), Wallet(SECRET), NOW_S, NONCE)
     payment = check_payment(
         decode_payment("payment-signature", signed.header.encode()), required, "eip155:84532", NOW_S * 1_000
     )
@@ -81,6 +86,6 @@ def test_the_service_takes_it() -> None:
 
 def test_the_key_is_nowhere_in_what_is_sent_or_shown() -> None:
     wallet = Wallet(SECRET)
-    signed = authorize(terms_of(), wallet, NOW_S, NONCE)
+    signed = authorize_(terms_of(), wallet, NOW_S, NONCE)
     for text in (b64decode(signed.header).decode(), repr(signed), repr(wallet)):
         assert SECRET.hex() not in text

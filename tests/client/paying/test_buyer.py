@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from service.client.answer import RefusedError, UnreadableAnswerError
-from service.client.paying.payment_quote import Ceilings
-from service.client.paying.terms import OpenPaymentError, UnpaidError
+from service.client.paying.terms import Ceilings, OpenPaymentError, UnpaidError
 from tests.client.paying.stand import (
     ASKED,
     BODY,

@@ -11,9 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.client.answer import SentRequest
-from service.client.paying.payment_quote import Ceilings
 from service.client.paying.payment_store import PaymentStore
-from service.client.paying.terms import UnpaidError
+from service.client.paying.terms import Ceilings, UnpaidError
 from service.clock import DAY_MS, day_of
 from tests.client.paying.stand import PAYEE, URL, Stand, answered, asking, payment_in, refused, sold
 from tests.fakes.clock import START_MS, FakeClock
@@ -85,7 +84,7 @@ def test_what_a_service_says_it_did_not_take_counts_all_the_same(tmp_path: Path)
 RACER = """
 import sys
 from pathlib import Path
-from service.client.paying.payment_quote import Ceilings
+from service.client.paying.terms import Ceilings
 from service.client.paying.payment_store import PaymentStore, StoredPayment
 from service.client.paying.terms import UnpaidError
 from service.client.answer import SentRequest

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from service.client.answer import RawAnswer
-from service.client.paying.payment_quote import known_payee_only
-from service.client.paying.payment_store import PAYEES
-from service.client.paying.terms import Payee, UnpaidError
+from service.client.paying.terms import Payee, UnpaidError, known_payee_only
 from tests.client.paying.stand import ASKED, PAYEE, URL, Stand, asking, payment_in, refused, sold
 from tests.payments.signing import MAINNET, row
 
+PAYEES = "payees.json"
 OTHER = "0x3333333333333333333333333333333333333333"
 
 

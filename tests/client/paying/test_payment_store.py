@@ -5,14 +5,15 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict, replace
 
-from service.client.paying.payment_quote import Ceilings
-from service.client.paying.payment_store import OPEN, SPENT, PaymentStore, StoredPayment
-from service.client.paying.terms import UnpaidError
+from service.client.paying.payment_store import PaymentStore, StoredPayment
+from service.client.paying.terms import Ceilings, UnpaidError
 from service.clock import DAY_MS, day_of
 from tests.client.paying.stand import ASKED, Stand, lost, payment_in, sold
 from tests.fakes.clock import START_MS, FakeClock
 
+OPEN, SPENT = "open", "spent.json"
 KEPT = StoredPayment(
     "http://x", "GET /", 5_000, "eip155:84532", "0xa", "0xb", "0xc", START_MS // 1_000 + 60, START_MS, "h"
 )
@@ -85,7 +86,7 @@ def test_a_kept_payment_that_cannot_be_read_is_not_replaced_by_another(tmp_path:
     path.write_bytes(content)
     with pytest.raises(UnpaidError, match="is not as it was written"):
         stand.buy()
-    path.write_text(json.dumps({**KEPT._asdict(), "amount": "5000"}))
+    path.write_text(json.dumps({**asdict(KEPT), "amount": "5000"}))
     with pytest.raises(UnpaidError, match="is not as it was written"):
         stand.store.opened()
     assert len({payment_in(sent)["payload"]["signature"] for sent in stand.sent}) == 1
@@ -121,11 +122,11 @@ def test_a_payment_is_forgotten_a_day_after_it_was_signed_but_not_while_it_could
     clock = FakeClock()
     store = PaymentStore(tmp_path, clock)
     store.take(ASKED, 1, Ceilings(day=10), lambda: KEPT)
-    store.take(ASKED._replace(url="u"), 1, Ceilings(day=10), lambda: KEPT._replace(valid_before_s=2**40))
+    store.take(ASKED._replace(url="u"), 1, Ceilings(day=10), lambda: replace(KEPT, valid_before_s=2**40))
     clock.set_wall(START_MS + DAY_MS)
     assert len(store.opened()) == 2
     clock.set_wall(START_MS + DAY_MS + 1)
-    assert store.opened() == [KEPT._replace(valid_before_s=2**40)]
+    assert store.opened() == [replace(KEPT, valid_before_s=2**40)]
     assert store.find(ASKED) is None
     store.take(ASKED._replace(url="v"), 1, Ceilings(day=10), lambda: KEPT)
     assert len(list((store.folder / OPEN).iterdir())) == 2  # the new one, and the one that could be taken
@@ -134,7 +135,7 @@ def test_a_payment_is_forgotten_a_day_after_it_was_signed_but_not_while_it_could
 def test_a_payment_that_was_replaced_meanwhile_is_not_dropped_for_the_old_one(tmp_path: Path) -> None:
     store = PaymentStore(tmp_path, FakeClock())
     store.take(ASKED, 1, Ceilings(day=10), lambda: KEPT)
-    store.drop(ASKED, KEPT._replace(nonce="0xd"))
+    store.drop(ASKED, replace(KEPT, nonce="0xd"))
     assert store.find(ASKED) == KEPT
     store.drop(ASKED, KEPT)
     store.drop(ASKED, KEPT)

@@ -9,7 +9,6 @@ from eth_account import Account
 
 from service.__main__ import run
 from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
-from service.client.paying.receipt import read_receipts
 from service.client.paying.terms import OpenPaymentError
 from service.ethereum.signatures import recover_personal
 from tests.client.paying.stand import ASKED, BODY, NAME, NOTHING, SIGNER, URL, Stand, answered, asking, sold
@@ -19,7 +18,7 @@ PAID = f"paid 0.005 USDC on eip155:84532 to 0x2222222222222222222222222222222222
 
 def bought(stand: Stand) -> Any:
     stand.buy()
-    (kept,) = read_receipts(stand.store)
+    (kept,) = stand.store.receipts()
     return kept
 
 
@@ -107,7 +106,7 @@ def test_a_receipt_that_cannot_be_fetched_costs_nobody_the_answer(tmp_path: Path
 
     stand = Stand(tmp_path, sold())
     assert stand.buyer().buy(asking(), stand.send, Gone(tmp_path)).body == BODY
-    (kept,) = read_receipts(stand.store)
+    (kept,) = stand.store.receipts()
     assert (kept.proven, kept.record["faults"]) == (False, [f"it could not be fetched ({error})"])
     assert "receipt" not in kept.record
     assert stand.store.opened() == []
@@ -127,7 +126,7 @@ def test_a_name_that_would_lead_elsewhere_is_no_receipt(tmp_path: Path, name: st
     assert answered(**{"x-receipt-id": name}).receipt_id is None
     stand = Stand(tmp_path, sold(name))
     stand.buy()
-    assert read_receipts(stand.store) == []
+    assert stand.store.receipts() == []
 
 
 def test_services_do_not_overwrite_each_others_receipts_and_the_newest_comes_first(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ def test_services_do_not_overwrite_each_others_receipts_and_the_newest_comes_fir
     stand.buy()
     stand.pass_seconds(1)
     stand.buy(asking(asked=ASKED._replace(url="http://127.0.0.1:1")))
-    first, second = read_receipts(stand.store)
+    first, second = stand.store.receipts()
     assert (first.record["service"], second.record["service"]) == ("http://127.0.0.1:1", URL)
 
 
@@ -144,7 +143,7 @@ def test_a_file_that_is_no_receipt_is_left_out(tmp_path: Path, content: bytes) -
     stand = Stand(tmp_path, sold())
     stand.buy()
     (stand.store.folder / "receipts" / "other.json").write_bytes(content)
-    assert [kept.name for kept in read_receipts(stand.store)] == [NAME]
+    assert [kept.name for kept in stand.store.receipts()] == [NAME]
 
 
 def test_who_pays_without_an_account_reads_the_receipt_by_the_payers_signature(tmp_path: Path) -> None:

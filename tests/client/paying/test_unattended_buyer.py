@@ -10,7 +10,7 @@ from eth_account import Account
 from service.client.config import Config
 from service.client.errors import RefusalError
 from service.client.paying.buyer import ceilings_of, find_wallet, unattended_buyer
-from service.client.paying.payment_quote import Ceilings
+from service.client.paying.terms import Ceilings
 from tests.client.paying.stand import SECRET, Stand, asking, sold
 from tests.fakes.clock import FakeClock
 

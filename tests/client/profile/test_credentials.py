@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from service.client import credentials, keyrings
+from service.client import credentials
 from service.client.credentials import StoredCredential, find, forget, keep
 from service.client.errors import RefusalError
 from service.client.files import state_dir
@@ -102,7 +102,7 @@ def test_who_keeps_tokens_in_the_file_never_waits_for_a_keyring(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep(home, HERE, ADA)
-    monkeypatch.setattr(keyrings, "_working", None)  # calling it fails
+    monkeypatch.setattr(credentials, "_keyring", None)  # calling it fails
     assert find(home, HERE) == ADA
     assert find(home, "http://localhost") is None
     forget(home, HERE)

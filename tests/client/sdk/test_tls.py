@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.client.answer import UnreachableError, why_unconnected
-from service.client.connection import ApiConnection
+from service.client.answer import UnreachableError
+from service.client.connection import ApiConnection, _why_unconnected
 from tests.client.sdk.peer import peer, says
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here to make a certificate with")
@@ -92,7 +92,7 @@ def test_http_to_a_peer_of_tls_says_that_it_hung_up(context: ssl.SSLContext) -> 
 
 
 def test_a_name_that_is_not_known_is_said_to_be_none() -> None:
-    said = why_unconnected(socket.gaierror(-2, "Name or service not known"), "http://nowhere.invalid", 10)
+    said = _why_unconnected(socket.gaierror(-2, "Name or service not known"), "http://nowhere.invalid")
     assert said == "http://nowhere.invalid cannot be reached: no such name is known here; is it spelt right?"
 
 
@@ -106,4 +106,4 @@ def test_a_name_that_is_not_known_is_said_to_be_none() -> None:
     ],
 )
 def test_why_there_is_no_connection(error: OSError, said: str) -> None:
-    assert why_unconnected(error, "http://h", 10) == f"http://h cannot be reached: {said}"
+    assert _why_unconnected(error, "http://h") == f"http://h cannot be reached: {said}"

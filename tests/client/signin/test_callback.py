@@ -50,7 +50,7 @@ def test_a_login_that_returns_is_taken_and_the_browser_sent_on_to_the_service(ca
 
 
 def test_it_listens_on_this_machine_alone(callback: Callback) -> None:
-    assert callback._server.server_address == ("127.0.0.1", callback.port)
+    assert callback.server_address == ("127.0.0.1", callback.port)
     assert 1024 <= callback.port <= 65_535
 
 
