@@ -22,38 +22,19 @@ if TYPE_CHECKING:
     from service.client.paying.terms import OpenPaymentError, Terms, UnpaidError
     from service.client.wallet import Wallet
 
-_MODULES = {
-    "answer": ("CallerQuota", "RefusedError", "UnreachableError", "UnreadableAnswerError"),
-    "calls": ("AnswerMeta", "ApiResult"),
-    "client": ("AsyncVerdict", "StreamEndedError", "StreamEvent", "Verdict"),
-    "errors": ("VerdictError",),
-    "paying.terms": ("OpenPaymentError", "Terms", "UnpaidError"),
-    "wallet": ("Wallet",),
-}
-
 __all__ = [  # noqa: RUF022 - clients first
-    "Verdict",
-    "AsyncVerdict",
-    "Wallet",
-    "ApiResult",
-    "AnswerMeta",
-    "CallerQuota",
-    "StreamEvent",
-    "Terms",
-    "VerdictError",
-    "RefusedError",
-    "UnpaidError",
-    "OpenPaymentError",
-    "UnreachableError",
-    "UnreadableAnswerError",
+    "Verdict", "AsyncVerdict", "Wallet", "ApiResult", "AnswerMeta", "CallerQuota", "StreamEvent", "Terms",
+    "VerdictError", "RefusedError", "UnpaidError", "OpenPaymentError", "UnreachableError", "UnreadableAnswerError",
     "StreamEndedError",
-]
+]  # fmt: skip
+_MODULES = ("errors", "answer", "paying.terms", "wallet", "calls", "client")
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module  # noqa: PLC0415 - most commands need none of the names
 
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"service.client.{module}"), name)
+    for module in _MODULES if name in __all__ else ():
+        found = getattr(import_module(f"service.client.{module}"), name, None)
+        if found is not None:
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

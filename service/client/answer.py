@@ -29,7 +29,7 @@ class RawAnswer:
 
     @property
     def document(self) -> Any:
-        """The body as JSON. Raises `UnreadableAnswerError` if it is not JSON."""
+        """The body as JSON; `UnreadableAnswerError` if it is not."""
         return read_json(self.body)
 
     @property
@@ -56,12 +56,10 @@ class RawAnswer:
 
 
 class SentRequest(NamedTuple):
-    """A request that was sent.
+    """A request that was sent to the service at `url`.
 
-    Attributes:
-        url: The service: scheme, host, perhaps a port.
-        request: Method, space, path with query, line feed, body. Receipts hold its SHA-256.
-        caller: SHA-256 of its `Authorization` in hex: identifies the caller without the secret.
+    `request` is method, space, path with query, line feed, body: receipts hold its SHA-256. `caller` is the SHA-256 of
+    `Authorization` in hex: it identifies the caller without the secret.
     """
 
     url: str
@@ -70,13 +68,10 @@ class SentRequest(NamedTuple):
 
 
 class RefusedError(VerdictError):
-    """The service refused, or redirected; redirects are not followed.
+    """The service refused the request `asked`, or redirected it; redirects are not followed.
 
-    Args:
-        status: HTTP status, 300 and above.
-        headers: By lower-case name.
-        document: The body: the envelope of a failure, or the bare `{"error": text}` of the question route.
-        asked: The refused request.
+    `status` is 300 or above, `headers` are by lower-case name. `document` is the body: the envelope of a failure, or
+    the bare `{"error": text}` of the question route.
     """
 
     def __init__(
@@ -111,9 +106,7 @@ class RefusedError(VerdictError):
 class UnreachableError(VerdictError):
     """No answer arrived: no connection, a broken one, or a timeout.
 
-    Args:
-        message: What to check.
-        sent: Whether the request may have arrived; False only if it certainly did not.
+    `sent` says whether the request may have arrived; it is False only if it certainly did not.
     """
 
     def __init__(self, message: str, *, sent: bool = False) -> None:
@@ -124,9 +117,7 @@ class UnreachableError(VerdictError):
 class UnreadableAnswerError(VerdictError):
     """The answer is not one of this API.
 
-    Args:
-        message: What is wrong.
-        body: The answer's bytes, which may have been paid for; None if they were not read to their end.
+    `body` are the answer's bytes, which may have been paid for; None if they were not read to their end.
     """
 
     def __init__(self, message: str, body: bytes | None = None) -> None:
@@ -146,11 +137,7 @@ def reading() -> Iterator[None]:
 
 
 def read_json(body: bytes) -> Any:
-    """Decode an answer's body.
-
-    Raises:
-        UnreadableAnswerError: If it is not JSON, or nested too deeply.
-    """
+    """Decode an answer's body. Raises `UnreadableAnswerError` if it is not JSON, or nested too deeply."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -158,13 +145,9 @@ def read_json(body: bytes) -> Any:
 
 
 class CallerQuota(NamedTuple):
-    """Remaining questions.
+    """Questions that are left, of a limit (None if not stated) per UTC day (`daily`) or once.
 
-    Attributes:
-        left: Questions left.
-        limit: Questions in total; None if not stated.
-        daily: Whether the limit is per UTC day; else once.
-        reset_s: Seconds until the next free question; None if there is none.
+    `reset_s` are the seconds until the next free question; None if there is none.
     """
 
     left: int

@@ -47,11 +47,7 @@ def open_browser(url: str, environment: Mapping[str, str]) -> bool:
 
 
 def begin_login(environment: Mapping[str, str], url: str) -> str:
-    """Begin a login at a service, and return its state: 256 random bits as 43 characters that a URL takes as they are.
-
-    Raises:
-        RefusalError: If it cannot be stored.
-    """
+    """Begin a login, and return its state: 43 characters that a URL takes. `RefusalError` if it cannot be stored."""
     state = secrets.token_urlsafe(_STATE_BYTES)
     write_document(state_dir(environment) / STATE_FILE, {"url": url, "state": state})
     return state
@@ -105,12 +101,7 @@ def read_session(query: str, state: str) -> BrowserSession:
 
 
 class Callback(ThreadingHTTPServer):
-    """A server on a loopback port that waits for one login to return.
-
-    Args:
-        state: The state of the login.
-        onward: Where the browser is sent when it has returned.
-    """
+    """A server on a loopback port that waits for the login with a state to return, and sends the browser onward."""
 
     daemon_threads = True
     block_on_close = False

@@ -24,13 +24,7 @@ OFFER_OF: Final = {offer.id: offer for offer in OFFERS}
 
 
 class ApiCall(Struct, Generic[T], frozen=True):
-    """One request.
-
-    Attributes:
-        offer: Id of the offer in `service.wire.offers`.
-        result: Struct of the answer's data.
-        values: Parameters, or the fields of the body.
-    """
+    """One request: id of the offer in `service.wire.offers`, struct of the answer's data, parameters or body fields."""
 
     offer: str
     result: type[T]
@@ -51,14 +45,10 @@ class _Envelope(Struct, Generic[T], frozen=True):
 
 
 class ApiResult(Struct, Generic[T], frozen=True):
-    """The answer to a call.
+    """The answer to a call: the typed data, and their time and age (`meta`).
 
-    Attributes:
-        call: The call.
-        data: The typed data.
-        meta: Time and age of the data.
-        quota: Questions that are left; None if the call was not counted.
-        receipt_id: Id of the payment's receipt; None if the call was not paid for.
+    `quota` are the questions that are left, None if the call was not counted; `receipt_id` is the id of the payment's
+    receipt, None if the call was not paid for.
     """
 
     call: ApiCall[T]
@@ -104,11 +94,7 @@ class _AsyncCaller(Protocol):
 
 
 class ApiMethod(Generic[P, T]):
-    """Makes a method that sends a call from one that describes it, for `Verdict` and `AsyncVerdict` alike.
-
-    Args:
-        describe: A method that returns an `ApiCall`. Its parameters are those of the method.
-    """
+    """Makes a method that sends a call from one that describes it, for `Verdict` and `AsyncVerdict` alike."""
 
     def __init__(self, describe: Callable[Concatenate[Any, P], ApiCall[T]]) -> None:
         self.describe = describe
@@ -136,11 +122,7 @@ class ApiMethod(Generic[P, T]):
 def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str) -> ApiMethod[P, T]:
     """A method that takes the fields of a route's query struct, and returns its answer.
 
-    Args:
-        offer: Id of the offer.
-        result: Struct of the answer's data.
-        takes: The query struct. Only its parameters are used: the service checks their values.
-        fixed: Further parameters, which the method does not take.
+    Only the parameters of the struct are used: the service checks their values. `fixed` are further parameters.
     """
     signature = inspect.signature(takes)
 
@@ -154,11 +136,9 @@ def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str)
 
 
 def request_of(offer: str, values: Mapping[str, object]) -> RequestParts:
-    """The request of an offer. A question gets a key of its own, with which it is answered and charged once.
+    """The request of an offer: parameters, or the fields of the body; None values are left out.
 
-    Args:
-        offer: Id of the offer.
-        values: Parameters, or the fields of the body; None values are left out.
+    A question gets a key of its own, with which it is answered and charged once.
     """
     row = OFFER_OF[offer]
     path, rest = fill(row.path, {name: value for name, value in values.items() if value is not None})

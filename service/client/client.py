@@ -56,11 +56,9 @@ class StreamEvent(Struct, frozen=True):
 
 
 class StreamEndedError(VerdictError):
-    """A stream ended early.
+    """A stream ended early; `cursor` resumes it, None if nothing came.
 
-    Args:
-        reason: `revoked`, `quota`, `shutdown` or `slow-reader`; None if the connection broke again and again.
-        cursor: Resumes the stream; None if nothing came.
+    `reason` is `revoked`, `quota`, `shutdown` or `slow-reader`; None if the connection broke again and again.
     """
 
     def __init__(self, reason: str | None, cursor: object) -> None:
@@ -116,19 +114,12 @@ class _Client(ApiMethods):
 
 
 class Verdict(_Client):
-    """A caller of one service.
+    """A caller of one service, by an API key or session; without one for public routes, and to pay without an account.
 
-    Args:
-        url: http or https, a host, perhaps a port.
-        token: API key or session; None for public routes, and to pay without an account.
-        wallet: Pays for calls once the free questions are spent; None never pays.
-        max_price_usdc: Most that one call may cost, decimal USDC.
-        max_day_usdc: Most that is signed for in a UTC day, over all services and processes of this user.
-        timeout_s: Longest wait for the next bytes.
-
-    Raises:
-        ValueError: If an argument is not valid.
-        VerdictError: From each method, if there is no answer.
+    `wallet` pays for calls once the free questions are spent: at most `max_price_usdc` (decimal USDC) for a call and
+    `max_day_usdc` for a UTC day, over all services and processes of this user. Nothing is ever paid without a wallet.
+    `timeout_s` is the longest wait for the next bytes. Arguments that are not valid raise `ValueError`; methods raise
+    `VerdictError` if there is no answer.
     """
 
     def __enter__(self) -> Self:
@@ -160,23 +151,13 @@ class Verdict(_Client):
         cursor: str | None = None,
         on_reconnect: Callable[[str], object] = lambda _message: None,
     ) -> Iterator[StreamEvent | GapLine]:
-        """Follow a live stream. Opening it uses up a question, also opening it again after a broken connection.
+        """Follow a live stream, with 10 to 300 seconds between events; a `GapLine` says that events are lost.
 
-        Args:
-            stream: Its name.
-            interval: Seconds between events, 10 to 300.
-            max_events: End after so many events; 0 for no end but the service's limit of one hour.
-            cursor: Resume after this cursor.
-            on_reconnect: Receives a message before each attempt to open it again.
-
-        Yields:
-            Events, and a `GapLine` where events are lost because they are no longer stored.
+        Opening it uses up a question, also opening it again after a broken connection: `on_reconnect` receives a
+        message before. It ends after `max_events`; with 0 at the service's limit of one hour. It resumes at `cursor`.
 
         Raises:
-            StreamEndedError: If it ends early.
-            RefusedError: If the service refuses to open it.
-            UnreachableError: If it cannot be opened.
-            UnreadableAnswerError: If an event is not of the stream's type.
+            VerdictError: `StreamEndedError` if it ends early; or as a call.
         """
         return _events(self._open(), stream, interval, max_events, cursor, on_reconnect, Event())
 

@@ -39,13 +39,9 @@ class Config(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """One setting.
+    """One setting: its field of `Config`, and its default as it is typed (`otherwise`), if there is one.
 
-    Attributes:
-        field: Of `Config`.
-        otherwise: The default as it is typed, if there is one.
-        read: Parses the text; raises `ValueError`.
-        show: Writes the value as the text that `read` takes.
+    `read` parses the text, or raises `ValueError`; `show` writes the value as the text that `read` takes.
     """
 
     field: str
@@ -55,11 +51,7 @@ class Choice(NamedTuple):
 
 
 def read_usdc(text: str) -> int:
-    """Parse decimal USDC into millionths: `0.10` → 100000.
-
-    Raises:
-        ValueError: If it is not an amount, has more than six decimals, is negative or above 1,000.
-    """
+    """Parse decimal USDC into millionths: `0.10` → 100000. Raises `ValueError` for anything else, or above 1,000."""
     if not _AMOUNT.match(text):
         raise ValueError(f"{text!r} is no amount of USDC; write it like 0.10, with six decimals at most")
     whole, _, fraction = text.partition(".")
@@ -98,20 +90,12 @@ def path(environment: Mapping[str, str]) -> Path:
 
 
 def read(environment: Mapping[str, str]) -> Config:
-    """Read the configuration; empty without a file.
-
-    Raises:
-        RefusalError: If the file cannot be read or understood.
-    """
+    """Read the configuration; empty without a file. Raises `RefusalError` if it cannot be read or understood."""
     return read_document(path(environment), _understood, _advice) or Config()
 
 
 def write(environment: Mapping[str, str], config: Config) -> None:
-    """Write the configuration.
-
-    Raises:
-        RefusalError: If it cannot be written.
-    """
+    """Write the configuration. Raises `RefusalError` if it cannot be written."""
     write_document(path(environment), shown(config))
 
 

@@ -68,13 +68,7 @@ class RequestParts(NamedTuple):
 
 
 class ApiConnection:
-    """One caller of one service.
-
-    Args:
-        url: http or https, a host, perhaps a port.
-        token: API key or session; None for public routes.
-        timeout_s: Longest wait for the next bytes.
-        clock: Tells how long the connection has been idle.
+    """One caller of one service. `token` is an API key or a session, None for public routes.
 
     Raises:
         ValueError: If the token is not valid (`is_token`); the message does not repeat it.
@@ -107,33 +101,26 @@ class ApiConnection:
         body: object = None,
         headers: Headers = _NOTHING,
     ) -> RawAnswer:
-        """Send a request and read its whole answer.
-
-        Args:
-            method: GET, POST or DELETE.
-            path: The route's path, its parameters filled in by `fill`.
-            query: Parameters; None values are omitted.
-            body: JSON body, if any.
-            headers: In addition to `Authorization`.
+        """Send a request and read its whole answer. None values of `query` are omitted; `body` is sent as JSON.
 
         Raises:
             RefusedError: If the service refuses.
             UnreachableError: If no complete answer arrived.
             UnreadableAnswerError: If it is longer than any answer of this API.
         """
-        with self._accepted(RequestParts(method, path, query, body, headers)) as response:
+        with self._accepted(method, path, query, body, headers) as response:
             return RawAnswer(response.status, _fields(response), _whole(response, MOST_BYTES))
 
     def pieces(
-        self, method: str, path: str, query: Mapping[str, object] = _NOTHING, body: object = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object] = _NOTHING,
+        body: object = None,
+        headers: Headers = _NOTHING,
     ) -> Generator[bytes, None, None]:
-        """Send a request and yield its answer in pieces, of any length.
-
-        Raises:
-            RefusedError: As `ask`, before the first piece.
-            UnreachableError: As `ask`; also between pieces, if the answer is truncated.
-        """
-        with self._accepted(RequestParts(method, path, query, body, _NOTHING)) as response:
+        """Send a request and yield its answer in pieces, of any length. Raises as `ask`, also between pieces."""
+        with self._accepted(method, path, query, body, headers) as response:
             yield from pieces_of(response)
 
     @property
@@ -163,14 +150,7 @@ class ApiConnection:
     ) -> Iterator[tuple[Headers, http.client.HTTPResponse]]:
         """Send any request, and yield the header fields that were sent and the response, whatever its status.
 
-        Args:
-            method: Any method.
-            target: Path and query, encoded.
-            payload: Body, if any.
-            headers: In addition to `User-Agent`, `Accept` and `Authorization`.
-
-        Raises:
-            UnreachableError: If no complete answer arrived.
+        `target` is the encoded path and query. Raises `UnreachableError` if no complete answer arrived.
         """
         sent = {"User-Agent": f"verdict/{__version__}", "Accept": "application/json", **headers}
         if self.token:
@@ -190,17 +170,17 @@ class ApiConnection:
                 self.close()  # the rest of this answer must not be read as the next one
 
     @contextmanager
-    def _accepted(self, request: RequestParts) -> Iterator[http.client.HTTPResponse]:
-        given = {name: value for name, value in request.query.items() if value is not None}
-        target = request.path + ("?" + urlencode(given, errors="replace") if given else "")
-        payload, headers = None, request.headers
-        if request.body is not None:
-            payload = json.dumps(request.body).encode()
-            headers = {**headers, "Content-Type": "application/json"}
-        with self.raw(request.method, target, payload, headers) as (sent, response):
+    def _accepted(
+        self, method: str, path: str, query: Mapping[str, object], body: object, headers: Headers
+    ) -> Iterator[http.client.HTTPResponse]:
+        given = {name: value for name, value in query.items() if value is not None}
+        target = path + ("?" + urlencode(given, errors="replace") if given else "")
+        payload = None if body is None else json.dumps(body).encode()
+        more = {} if body is None else {"Content-Type": "application/json"}
+        with self.raw(method, target, payload, {**headers, **more}) as (sent, response):
             if response.status >= http.client.MULTIPLE_CHOICES:
                 # Not bound to a local name: the error's traceback would keep the error and the connection alive.
-                raise self._refused(response, f"{request.method} {target}\n".encode() + (payload or b""), sent)
+                raise self._refused(response, f"{method} {target}\n".encode() + (payload or b""), sent)
             yield response
 
     def _refused(self, response: http.client.HTTPResponse, request: bytes, sent: Headers) -> RefusedError:
@@ -222,18 +202,15 @@ class ApiConnection:
         if self._proxy is not None and not isinstance(connection, http.client.HTTPSConnection):
             target, sent = self.url + target, {**sent, **_credentials(self._proxy)}
         try:
-            return self._exchange(connection, method, target, payload, sent)
+            connection.request(method, target, payload, dict(sent))
+            response = connection.getresponse()
         except _CLOSED:
             if connection is not kept or not harmless:
                 raise
-        self.close()
-        return self._exchange(self._connect(), method, target, payload, sent)
-
-    def _exchange(
-        self, connection: http.client.HTTPConnection, method: str, target: str, payload: bytes | None, sent: Headers
-    ) -> http.client.HTTPResponse:
-        connection.request(method, target, payload, dict(sent))
-        response = connection.getresponse()
+            self.close()
+            connection = self._connect()
+            connection.request(method, target, payload, dict(sent))
+            response = connection.getresponse()
         if response.status == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and self._proxy is not None:
             raise UnreachableError(_why_unconnected(OSError(f"status {response.status}"), self.url, self._proxy))
         return response
@@ -269,11 +246,7 @@ def is_token(text: str) -> bool:
 
 
 def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
-    """Put values into a path template of the manifest (`/api/cli/coin/risk/{symbol}`).
-
-    Returns:
-        The path with percent-encoded values, and the remaining values: the query.
-    """
+    """Percent-encode values into a path template (`/api/cli/coin/risk/{symbol}`); also returns those that remain."""
     rest = dict(values)
     for name, value in values.items():
         if "{" + name + "}" in path:
@@ -283,11 +256,7 @@ def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object
 
 
 def pieces_of(response: http.client.HTTPResponse) -> Iterator[bytes]:
-    """The body as it arrives.
-
-    Raises:
-        http.client.HTTPException: If it ends before the announced length.
-    """
+    """The body as it arrives. Raises `http.client.HTTPException` if it ends before the announced length."""
     # In Python 3.11 `read1` neither tracks the remaining length nor reports a truncated answer.
     left = response.length
     while left != 0:

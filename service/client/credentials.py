@@ -25,14 +25,10 @@ _RECOMMENDED: Final = 1
 
 
 class StoredCredential(NamedTuple):
-    """What a service knows a caller by.
+    """The bearer token of a caller, which is secret, and the wallet that signed in (None for an API key).
 
-    Attributes:
-        token: Secret: the bearer token.
-        kind: A session of a wallet, or an API key.
-        wallet: The address that signed in; None for a key.
-        expires_at: ISO 8601 UTC; None if it has no end, or none that is known.
-        origin: What stored it, if that may replace it: `make run`.
+    `expires_at` is ISO 8601 UTC; None if it has no end, or none that is known. `origin` is what stored it, if that may
+    replace it: `make run`.
     """
 
     token: str
@@ -47,19 +43,10 @@ class StoredCredential(NamedTuple):
 
 
 def keep(environment: Mapping[str, str], url: str, credential: StoredCredential, *, keyring: bool = True) -> str:
-    """Store a credential for a service URL, in place of the one before.
+    """Store a credential for a service URL, in place of the one before, and return where: `the keyring`, or a path.
 
-    Args:
-        environment: Environment variables.
-        url: The service.
-        credential: The credential.
-        keyring: Whether the token goes to the platform's keyring, which may ask for a password, if one works.
-
-    Returns:
-        Where it is stored, in words: `the keyring`, or a path.
-
-    Raises:
-        RefusalError: If it cannot be stored.
+    With `keyring` the token goes to the platform's keyring, which may ask for a password, if one works. Raises
+    `RefusalError` if it cannot be stored.
     """
     name = _name(url)
     in_keyring = keyring and _keyring(lambda backend: _put(backend, name, credential.token)) is True
@@ -71,11 +58,7 @@ def keep(environment: Mapping[str, str], url: str, credential: StoredCredential,
 
 
 def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
-    """The credential that is stored for a service URL.
-
-    Raises:
-        RefusalError: If what is stored cannot be read.
-    """
+    """The credential that is stored for a service URL. Raises `RefusalError` if what is stored cannot be read."""
     name = _name(url)
     entry = _read(environment).get(name)
     if entry is None:
@@ -88,11 +71,7 @@ def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
 
 
 def forget(environment: Mapping[str, str], url: str) -> None:
-    """Delete the credential of a service URL, if there is one.
-
-    Raises:
-        RefusalError: If what is stored cannot be changed.
-    """
+    """Delete the credential of a service URL, if any. Raises `RefusalError` if what is stored cannot be changed."""
     name = _name(url)
     entry = _read(environment).get(name)
     if entry is None:

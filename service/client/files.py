@@ -22,11 +22,7 @@ T = TypeVar("T")
 
 
 def config_dir(environment: Mapping[str, str]) -> Path:
-    """The configuration folder: `$XDG_CONFIG_HOME/verdict`. It need not exist.
-
-    Raises:
-        RefusalError: If there is no home folder.
-    """
+    """The configuration folder, which need not exist: `$XDG_CONFIG_HOME/verdict`. `RefusalError` without a home."""
     return _folder(environment, "XDG_CONFIG_HOME", ".config")
 
 
@@ -46,11 +42,7 @@ def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Pa
 
 
 def read_whole(path: Path) -> bytes | None:
-    """A file's content; None where there is none.
-
-    Raises:
-        OSError: If it is there and cannot be read, or somebody else could have put it there.
-    """
+    """A file's content; None if it does not exist. Raises `OSError` also if somebody else could have put it there."""
     try:
         _check(path.parent)
         return path.read_bytes()
@@ -59,15 +51,10 @@ def read_whole(path: Path) -> bytes | None:
 
 
 def read_document(path: Path, understand: Callable[[Any], T], advice: Callable[[Exception], str]) -> T | None:
-    """A JSON file; None where there is none.
-
-    Args:
-        path: The file.
-        understand: Converts its JSON; raises `ValueError` if it is not valid.
-        advice: What is wrong and what to do, after `FILE cannot be understood`; by the error.
+    """A JSON file, converted by a function that raises `ValueError` if it is not valid; None if it does not exist.
 
     Raises:
-        RefusalError: If it cannot be read or understood.
+        RefusalError: If it cannot be read or understood; `advice` says of the error what is wrong and what to do.
     """
     try:
         content = read_whole(path)
@@ -79,11 +66,7 @@ def read_document(path: Path, understand: Callable[[Any], T], advice: Callable[[
 
 
 def write_document(path: Path, document: object) -> None:
-    """Write a JSON file as `write_whole` does.
-
-    Raises:
-        RefusalError: If it cannot be written.
-    """
+    """Write a JSON file as `write_whole` does. Raises `RefusalError` if it cannot be written."""
     with writing(path):
         write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
 
@@ -130,11 +113,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, each its owner's alone.
-
-    Raises:
-        OSError: If it cannot be made, or what is there already is open to others.
-    """
+    """Make a folder and those above it that are missing, each its owner's alone. Raises `OSError`, also as above."""
     for folder in reversed((path, *path.parents)):
         if not folder.is_dir():
             folder.mkdir(_OWNERS_FOLDER, exist_ok=True)
@@ -145,11 +124,7 @@ def make_folder(path: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock between processes; others wait. The system releases the lock of a process that dies.
 
-    Args:
-        path: A file beside what is to be changed, made where there is none; never one that is itself replaced.
-
-    Raises:
-        OSError: If it cannot be made.
+    `path` is a file beside what is to be changed, made if it does not exist; never one that is itself replaced.
     """
     import fcntl  # noqa: PLC0415 - only a write needs it
 

@@ -29,19 +29,15 @@ class StreamLine(NamedTuple):
         return str(self.document.get("type"))
 
 
-class _CutError(Exception):
+class _CutError(UnreachableError):
     """The stream ended and may be reopened; the message says why."""
 
 
 class StreamClient:
-    """One stream.
+    """One stream, over a connection that it uses alone.
 
-    Args:
-        client: SDK client, used by this stream alone.
-        stream: Its name.
-        query: `interval`, `max`, `diff`, `cursor`; None if not given.
-        pause: Sleeps for a number of seconds.
-        tell: Receives messages about the connection.
+    `query` holds `interval`, `max`, `diff` and `cursor`, None if not given. `pause` sleeps for a number of seconds;
+    `tell` receives messages about the connection.
     """
 
     def __init__(
@@ -74,27 +70,25 @@ class StreamClient:
         while True:
             try:
                 yield from self._opening()
-            except _CutError as cut:
-                if self._tries == len(PAUSES_S):
+            except (UnreachableError, RefusedError) as error:
+                is_over = self._tries == len(PAUSES_S)
+                if isinstance(error, _CutError) and is_over:
                     return
-                self._wait(str(cut))
-            except UnreachableError as error:
-                if not self._opened or self._tries == len(PAUSES_S):
+                is_final = isinstance(error, RefusedError) and error.status != _AGAIN
+                if not isinstance(error, _CutError) and (is_over or is_final or not self._opened):
                     raise
                 self._wait(str(error))
-            except RefusedError as refused:
-                if not self._opened or refused.status != _AGAIN or self._tries == len(PAUSES_S):
-                    raise
-                self._wait(refused.message)
             else:
                 return
 
     def _opening(self) -> Iterator[StreamLine]:
+        most = self._query.get("max")
+        left = most - self._events if isinstance(most, int) and most else None
         self.reason = None
-        if self._is_done():
+        if left is not None and left <= 0:
             self.reason = "end"
             return
-        for raw in self._raw():
+        for raw in self._raw({**self._query, "cursor": self.cursor} | ({} if left is None else {"max": left})):
             line = _read(raw)
             self._note(line)
             yield line
@@ -104,15 +98,7 @@ class StreamClient:
                 return
         raise _CutError("the stream broke off")
 
-    def _is_done(self) -> bool:
-        most = self._query.get("max")
-        return isinstance(most, int) and 0 < most <= self._events
-
-    def _raw(self) -> Iterator[bytes]:
-        query = {**self._query, "cursor": self.cursor}
-        most = query.get("max")
-        if isinstance(most, int) and most:
-            query["max"] = most - self._events
+    def _raw(self, query: Mapping[str, object]) -> Iterator[bytes]:
         rest = b""
         for piece in self._client.pieces("GET", PATH + self.stream, query):
             *whole, rest = (rest + piece).split(b"\n")

@@ -18,11 +18,7 @@ _MOST_BYTES: Final = 65_536
 
 
 def read_secret(prompt: str, environment: Mapping[str, str], variable: str = "") -> str:
-    """Read a secret from an environment variable, a prompt without echo, or standard input; never from an argument.
-
-    Raises:
-        RefusalError: If there is none.
-    """
+    """Read a secret from a variable, a prompt without echo, or standard input. `RefusalError` if there is none."""
     text = (variable and environment.get(variable)) or _typed(prompt)
     if not text:
         other = f", or set {variable}" if variable else ""
@@ -42,14 +38,7 @@ def _typed(prompt: str) -> str:
 
 
 class Wallet:
-    """A signing key that is never shown.
-
-    Args:
-        key: The private key, 32 bytes; `ValueError` if it is not one.
-
-    Attributes:
-        address: In EIP-55's form.
-    """
+    """A private key of 32 bytes (else `ValueError`) that is never shown; `address` is in EIP-55's form."""
 
     def __init__(self, key: bytes) -> None:
         self._key = private_key(key)
@@ -57,11 +46,7 @@ class Wallet:
 
     @classmethod
     def from_key(cls, text: str) -> Self:
-        """A wallet of a private key: 64 hexadecimal digits, perhaps after 0x.
-
-        Raises:
-            ValueError: If it is not a private key; the message does not repeat it.
-        """
+        """A wallet of a private key: 64 hexadecimal digits, perhaps after 0x; `ValueError` that does not repeat it."""
         try:
             return cls(bytes.fromhex(text.removeprefix("0x") if PRIVATE_KEY.match(text) else ""))
         except ValueError:

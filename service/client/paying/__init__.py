@@ -16,7 +16,6 @@ Decisions:
   the MCP server) a changed payee is refused; at a prompt the change is shown.
 - A signature is valid for at most five minutes, and nothing is signed if the clocks differ by more than a minute.
 - Real money needs TLS or this machine; test money does not.
-- A receipt is fetched, compared with the purchase (request, answer, amount, payee, nonce) and the service's
-  `receiptSigner`, and stored whatever the result: it is the payer's evidence.
+- A receipt is fetched, compared with the purchase and the service's `receiptSigner`, and stored whatever the result.
 - A key is read only when something is signed. `VERDICT_WALLET_KEY` comes before the configured keystore.
 """

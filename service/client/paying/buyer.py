@@ -60,15 +60,9 @@ _log: Final = logging.getLogger("verdict.client")
 class Buyer(NamedTuple):
     """Pays for one user.
 
-    Attributes:
-        store: Stored payments.
-        ceilings: Limits per call and day.
-        agree: Raises `UnpaidError` if the user does not agree.
-        open_wallet: Opens the wallet, only to sign; None if there is no wallet.
-        tell: Receives a line about each payment.
-        pause: Sleeps for a number of seconds.
-        clock: Time.
-        is_cancelled: Whether nobody waits for the answer any more: nothing is signed then.
+    `agree` raises `UnpaidError` if the user does not agree. `open_wallet` is called only to sign; None if there is no
+    wallet. `tell` receives a line about each payment; `pause` sleeps for a number of seconds. Nothing is signed once
+    `is_cancelled`.
     """
 
     store: PaymentStore
@@ -81,11 +75,7 @@ class Buyer(NamedTuple):
     is_cancelled: Callable[[], bool] = lambda: False
 
     def ask(self, client: ApiConnection, request: RequestParts) -> RawAnswer:
-        """Send a request, and pay for it if it is refused with 402.
-
-        Raises:
-            VerdictError: As `buy` and `ApiConnection.ask`.
-        """
+        """Send a request, and pay for it if it is refused with 402. Raises as `buy` and `ApiConnection.ask`."""
 
         def send(more: Mapping[str, str]) -> RawAnswer:
             return client.ask(*request._replace(headers={**request.headers, **more}))
@@ -98,12 +88,7 @@ class Buyer(NamedTuple):
             return self.buy(refused, send, client)
 
     def buy(self, refused: RefusedError, send: Send, client: ReceiptClient) -> RawAnswer:
-        """Pay for a request that was refused with 402 and return its answer.
-
-        Args:
-            refused: The 402.
-            send: Repeats the request.
-            client: Fetches the receipt, as the same caller.
+        """Pay for a request that was refused with 402 and return its answer. `client` fetches the receipt.
 
         Raises:
             UnpaidError: If nothing was paid: terms not understood, above a ceiling, no consent, or refused.
@@ -148,12 +133,12 @@ class Buyer(NamedTuple):
         except RefusedError as error:
             if error.status == _PAYMENT_REQUIRED:
                 _refuse(kept, error)
-            self.tell(f"the payment of {_told(kept)} is kept for the same request, until {_end(kept)}")
+            self.tell(f"the payment of {_price(kept)} is kept for the same request, until {_end(kept)}")
             raise
 
     def _send_old(self, asked: SentRequest, kept: StoredPayment, send: Send, client: ReceiptClient) -> RawAnswer | None:
         """Send a stored payment again; None if it bought nothing and no longer can."""
-        self.tell(f"sending the payment of {_told(kept)} of {iso(kept.signed_ms)} again, not a new one")
+        self.tell(f"sending the payment of {_price(kept)} of {iso(kept.signed_ms)} again, not a new one")
         try:
             return self._send(asked, kept, send, client)
         except RefusedError as error:
@@ -180,11 +165,10 @@ class Buyer(NamedTuple):
                 if isinstance(error, RefusedError):
                     if error.status != _UNAVAILABLE:
                         raise
-                    wait_s = error.retry_after_s
-                    pause_s = _PAUSE_S if wait_s is None else min(wait_s, _LONGEST_PAUSE_S)
+                    pause_s = _PAUSE_S if error.retry_after_s is None else min(error.retry_after_s, _LONGEST_PAUSE_S)
                 if tries == _TRIES:
                     raise OpenPaymentError(
-                        f"the outcome of the payment of {_told(kept)} is not known yet ({error}); send the same "
+                        f"the outcome of the payment of {_price(kept)} is not known yet ({error}); send the same "
                         "request again: it carries the stored payment, never a second one",
                         unreachable=isinstance(error, UnreachableError),
                     ) from error
@@ -198,7 +182,7 @@ class Buyer(NamedTuple):
     ) -> None:
         if answer.receipt_id is None:
             # The answer was free. The signed amount could still be taken: keep the payment until it cannot.
-            self.tell(f"the service took nothing for this answer; {_told(kept)} still count for today")
+            self.tell(f"the service took nothing for this answer; {_price(kept)} still count for today")
             return
         record = receipt_record(client, asked, kept, answer, reader, self.clock.now_ms() // SECOND_MS)
         faults = record["faults"]
@@ -206,7 +190,7 @@ class Buyer(NamedTuple):
             self.store.finish(asked, kept, record)
         except UnpaidError as error:
             faults = [f"it could not be kept ({error})"]
-        paid = f"paid {_told(kept)} on {kept.network} to {kept.pay_to}; receipt {answer.receipt_id}"
+        paid = f"paid {_price(kept)} on {kept.network} to {kept.pay_to}; receipt {answer.receipt_id}"
         self.tell("; ".join((paid, *faults)))
 
 
@@ -217,21 +201,13 @@ def sign_payment(bill: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes) 
     nonce_text = f"0x{nonce.hex()}"
     digest = transfer_digest(
         domain_separator(dollar.name, dollar.version, dollar.chain_id, dollar.asset),
-        sender=payer,
-        receiver=terms.pay_to,
-        value=terms.amount,
-        valid_after_s=after_s,
-        valid_before_s=before_s,
+        sender=payer, receiver=terms.pay_to, value=terms.amount, valid_after_s=after_s, valid_before_s=before_s,
         nonce=nonce_text,
-    )
+    )  # fmt: skip
     authorization = {
-        "from": payer,
-        "to": terms.pay_to,
-        "value": str(terms.amount),
-        "validAfter": str(after_s),
-        "validBefore": str(before_s),
-        "nonce": nonce_text,
-    }
+        "from": payer, "to": terms.pay_to, "value": str(terms.amount), "validAfter": str(after_s),
+        "validBefore": str(before_s), "nonce": nonce_text,
+    }  # fmt: skip
     payload = {"signature": f"0x{wallet.sign_digest(digest).hex()}", "authorization": authorization}
     header = b64encode(json.dumps({"x402Version": 2, "accepted": terms.row, "payload": payload}).encode()).decode()
     return StoredPayment(
@@ -246,7 +222,7 @@ def _refuse(kept: StoredPayment, error: RefusedError) -> NoReturn:
     ) from error
 
 
-def _told(kept: StoredPayment) -> str:
+def _price(kept: StoredPayment) -> str:
     return usdc_text(kept.amount)
 
 
@@ -255,24 +231,18 @@ def _end(kept: StoredPayment) -> str:
 
 
 def ceilings_of(chosen: config.Config, max_price: int | None) -> Ceilings:
-    """The effective ceilings: typed, else configured, else 0.10 USDC per call and 1.00 per day.
+    """The effective ceilings: `max_price` as typed (micro-USD), else configured, else 0.10 USDC a call and 1.00 a day.
 
-    Args:
-        chosen: The configuration.
-        max_price: Most that this call may cost, millionths of a USDC, if that was typed; it may be more than what is
-            configured. The day's ceiling holds all the same.
+    What is typed may be more than what is configured; the day's ceiling holds all the same.
     """
-    usual = Ceilings()
-    call = usual.call if chosen.max_price_micro_usd is None else chosen.max_price_micro_usd
-    day = usual.day if chosen.max_day_micro_usd is None else chosen.max_day_micro_usd
-    return Ceilings(call if max_price is None else max_price, day)
+    own = {"call": chosen.max_price_micro_usd if max_price is None else max_price, "day": chosen.max_day_micro_usd}
+    return Ceilings(**{name: amount for name, amount in own.items() if amount is not None})
 
 
 def find_wallet(environment: Mapping[str, str], chosen: config.Config) -> Callable[[], Wallet] | None:
-    """A function that opens the wallet: the key in `VERDICT_WALLET_KEY`, else the configured keystore.
+    """A function that opens the wallet: the key in `VERDICT_WALLET_KEY`, else the configured keystore; None without.
 
-    Returns:
-        Opens it once, may ask for a password, raises `RefusalError` on failure. None if no wallet is configured.
+    It opens the wallet once, may ask for a password, and raises `RefusalError` on failure.
     """
     keystore = None if environment.get(KEY) else chosen.keystore
     if keystore is None and not environment.get(KEY):

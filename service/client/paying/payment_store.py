@@ -32,19 +32,11 @@ T = TypeVar("T")
 
 
 class StoredPayment(Struct, frozen=True, forbid_unknown_fields=True):
-    """A signed payment for one request of one caller.
+    """A signed payment for one request (`what`: method and path) of one caller to one service.
 
-    Attributes:
-        url: The service.
-        what: Method and path, for people.
-        amount: Millionths of a dollar.
-        network: CAIP-2 id of the chain.
-        pay_to: Who is paid (EIP-55).
-        payer: Who pays (EIP-55).
-        nonce: 0x and 64 digits.
-        valid_before_s: Valid until the second before this one (epoch).
-        signed_ms: When it was signed (epoch milliseconds).
-        header: The value of `PAYMENT-SIGNATURE`.
+    `amount` is in millionths of a dollar, `network` the CAIP-2 id of the chain; addresses are in EIP-55's form, the
+    nonce is 0x and 64 digits. Valid until the second before `valid_before_s` (epoch). `header` is the value of
+    `PAYMENT-SIGNATURE`.
     """
 
     url: str
@@ -60,15 +52,7 @@ class StoredPayment(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StoredReceipt(NamedTuple):
-    """A stored receipt.
-
-    Attributes:
-        paid: The payment, without its signature.
-        name: Id of the receipt at the service.
-        proven: Whether receipt and purchase agree.
-        record: The stored JSON.
-        path: The file.
-    """
+    """A stored receipt: the payment without its signature, the receipt's id, whether it agrees with the purchase."""
 
     paid: StoredPayment
     name: str
@@ -86,14 +70,9 @@ class _Payees(Struct):
 
 
 class PaymentStore:
-    """The stored payments of one user. Every method raises `UnpaidError` if what it needs cannot be read or written.
+    """The stored payments of one user, by the user's state folder; `folder` need not exist.
 
-    Args:
-        state: The user's state folder.
-        clock: Time.
-
-    Attributes:
-        folder: Its folder; need not exist.
+    Every method raises `UnpaidError` if what it needs cannot be read or written.
     """
 
     def __init__(self, state: Path, clock: Clock) -> None:
@@ -120,17 +99,10 @@ class PaymentStore:
         sign: Callable[[], StoredPayment],
         check: Callable[[], object] = lambda: None,
     ) -> StoredPayment:
-        """Count an amount, sign and store a payment; or return the one stored for the request.
+        """Count an amount (millionths of a dollar), sign and store a payment; or return the one stored for the request.
 
-        Args:
-            asked: The request.
-            amount: Millionths of a dollar.
-            ceilings: The day's ceiling is checked here; the call's was checked before the prompt.
-            sign: Signs; called after the amount is stored.
-            check: Raises `UnpaidError` if nothing is to be signed any more, as others held the lock for a while.
-
-        Raises:
-            UnpaidError: If the day's ceiling would be exceeded, or a write fails.
+        The day's ceiling is checked here, under the lock; `check` raises `UnpaidError` if nothing is to be signed any
+        more. `sign` is called after the amount is stored.
         """
         with self._locked():
             kept = self.find(asked)

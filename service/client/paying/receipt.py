@@ -32,13 +32,7 @@ def receipt_record(
 ) -> dict[str, Any]:
     """Fetch the receipt of a bought answer: the record to store, with its differences from the purchase as `faults`.
 
-    Args:
-        client: Fetches the receipt.
-        asked: The request.
-        kept: The payment.
-        answer: The bought answer.
-        reader: Proves who reads the receipt, for a payer without an account; None with one.
-        now_s: Epoch seconds.
+    `reader` proves who reads the receipt, for a payer without an account, at `now_s` (epoch seconds); None with one.
     """
     document, faults = _fetched(client, str(answer.receipt_id), reader, now_s)
     if document:

@@ -9,7 +9,6 @@ import re
 from base64 import b64decode
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
 from service.client import config
@@ -18,6 +17,7 @@ from service.client.answer import RefusedError, SentRequest
 from service.client.errors import VerdictError
 from service.clock import SECOND_MS
 from service.ethereum.addresses import read_address
+from service.proxies import is_loopback
 from service.units import MicroUsd, usdc
 
 APART_S: Final = 60
@@ -35,8 +35,7 @@ _WHAT_LETTERS: Final = 200
 class UnpaidError(VerdictError):
     """A payment was required and was not made, or was refused; the message says what to do.
 
-    Attributes:
-        terms: Price, payee and token that the service asks for; None if they are not understood.
+    `terms` are price, payee and token that the service asks for; None if they are not understood.
     """
 
     terms: "Terms | None" = None
@@ -45,9 +44,7 @@ class UnpaidError(VerdictError):
 class OpenPaymentError(VerdictError):
     """The outcome of a payment is not known yet. It is stored, and the same request sends it again.
 
-    Args:
-        message: One line that says what to do.
-        unreachable: Whether no answer came at all.
+    `unreachable` says whether no answer came at all.
     """
 
     def __init__(self, message: str, *, unreachable: bool) -> None:
@@ -56,16 +53,9 @@ class OpenPaymentError(VerdictError):
 
 
 class Stablecoin(NamedTuple):
-    """USDC on one chain.
+    """USDC on one chain: its CAIP-2 id (`network`) and EIP-155 number, its name for people, whether it is real money.
 
-    Attributes:
-        network: CAIP-2 id of the chain.
-        chain_id: EIP-155 number of the chain.
-        shown: Its name, for people.
-        is_real: Whether it is worth anything.
-        asset: Address of the token (EIP-55).
-        name: Of the token's signing domain (EIP-712).
-        version: Likewise.
+    `asset` is the token's address (EIP-55), `name` and `version` are those of its signing domain (EIP-712).
     """
 
     network: str
@@ -101,14 +91,9 @@ class Payee(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What one call costs.
+    """What one call costs: `amount` in millionths of a dollar, at least one; the payee's address (EIP-55); the token.
 
-    Attributes:
-        amount: Millionths of a dollar, at least one.
-        pay_to: Who is paid: an address in EIP-55's form.
-        dollar: The token and its chain.
-        window_s: Validity of the signature.
-        row: The row of `accepts` as it came: it is sent back word for word.
+    A signature is valid for `window_s` seconds. `row` is the row of `accepts` as it came: it is sent back unchanged.
     """
 
     amount: int
@@ -194,15 +179,10 @@ class Ceilings(NamedTuple):
 
 
 class PaymentQuote(NamedTuple):
-    """The price of one call, to be agreed to.
+    """The price of one call, to be agreed to: its terms, method and path (`what`), the service's URL, and the limits.
 
-    Attributes:
-        terms: Price, payee and token.
-        what: Method and path.
-        url: The service.
-        spent: Signed for today, in millionths of a dollar.
-        ceilings: The limits.
-        before: The payee of the last payment to this service; None if there was none.
+    `spent` is the amount signed today in millionths of a dollar, `before` the payee of the last payment to this
+    service; None if there was none.
     """
 
     terms: Terms
@@ -228,7 +208,7 @@ def make_quote(
     """
     terms = read_terms(refused.headers.get(_HEADER))
     address = read_url(asked.url)
-    if terms.dollar.is_real and not address.secure and not _is_here(address.host):
+    if terms.dollar.is_real and not address.secure and not is_loopback(address.host):
         raise UnpaidError(
             f"{asked.url} is neither encrypted nor on this machine: no real money goes there; nothing was paid"
         )
@@ -274,13 +254,6 @@ def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
 def usdc_text(amount: int) -> str:
     """Write millionths of a dollar: `0.005 USDC`."""
     return f"{usdc(MicroUsd(amount))} USDC"
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _check_clocks(date: str | None, now_ms: int) -> None:
