@@ -129,8 +129,7 @@ def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str)
     def describe(_client: Any, /, *arguments: P.args, **named: P.kwargs) -> ApiCall[T]:
         return ApiCall(offer, result, {**signature.bind(*arguments, **named).arguments, **fixed})
 
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    describe.__signature__ = signature.replace(parameters=[itself, *signature.parameters.values()])  # type: ignore[attr-defined]
+    describe.__signature__ = signature  # type: ignore[attr-defined]
     describe.__doc__ = f"{OFFER_OF[offer].summary}."
     return ApiMethod(describe)
 

@@ -29,39 +29,36 @@ ASKED = SentRequest(URL, REQUEST, "ab" * 32)
 SIGNER = Account.from_key(b"\x77" * 32)
 NAME = "rcp_0123456789abcdefghijkl"
 BODY = b'{"schemaVersion":1,"data":{},"meta":{}}'
+NOTHING: Mapping[str, str] = {}
 
 Step = RawAnswer | Exception
 
 
 def asking(
-    *rows: Any,
-    asked: SentRequest | None = ASKED,
-    date_ms: int | None = START_MS,
-    header: str | None = None,
-    **challenge: Any,
+    *rows: Any, asked: SentRequest | None = ASKED, date_ms: int | None = START_MS, date: str | None = None
 ) -> RefusedError:
     """A 402 that accepts these rows."""
-    told = {"x402Version": 2, "error": "payment required", "accepts": list(rows or (row(pay_to=PAYEE),)), **challenge}
-    headers = {"payment-required": b64encode(json.dumps(told).encode()).decode() if header is None else header}
+    challenge = {"x402Version": 2, "error": "payment required", "accepts": list(rows or (row(pay_to=PAYEE),))}
+    headers = {"payment-required": b64encode(json.dumps(challenge).encode()).decode()}
     if date_ms is not None:
-        headers["date"] = formatdate(date_ms / SECOND_MS, usegmt=True)
+        headers["date"] = formatdate(date_ms / SECOND_MS, usegmt=True) if date is None else date
     document = {"schemaVersion": 1, "error": {"code": "PAYMENT_REQUIRED", "message": "your questions are spent"}}
     return RefusedError(402, headers, document, asked)
 
 
 def refused(status: int, message: str = "no", **headers: str) -> RefusedError:
     """Another refusal."""
-    told = {name.replace("_", "-"): value for name, value in headers.items()}
-    return RefusedError(status, told, {"error": {"code": "X", "message": message}}, ASKED)
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return RefusedError(status, fields, {"error": {"code": "X", "message": message}}, ASKED)
 
 
 def lost() -> UnreachableError:
     return UnreachableError("the connection broke", sent=True)
 
 
-def answered(**headers: str) -> RawAnswer:
+def answered() -> RawAnswer:
     """An answer that costs nothing."""
-    return RawAnswer(200, headers, BODY)
+    return RawAnswer(200, {}, BODY)
 
 
 def sold(name: str = NAME) -> RawAnswer:
@@ -74,25 +71,21 @@ def payment_in(headers: Mapping[str, str]) -> Any:
     return json.loads(b64decode(headers["PAYMENT-SIGNATURE"], validate=True))
 
 
-NOTHING: Mapping[str, str] = {}
-
-
 class Stand:
     """Both sides of a purchase.
 
     Attributes:
         script: What the service does with each request that carries a payment; the last for ever.
         sent: The headers of those requests.
-        told: What was said about the money.
-        paused: Seconds that were waited.
-        agreed: Every bill that was agreed to.
-        receipt: Changes to the honest receipt.
+        told: The lines about payments.
+        agreed: Every quote that was agreed to.
+        receipt: Changes to the honest receipt; `signature` and `signed` replace the signature and the whole.
         signs: Who signs receipts.
-        token: Of the caller; null for one without an account.
+        fails: What the request for a receipt raises.
         proofs: The headers that came with each request for a receipt or the manifest.
     """
 
-    def __init__(self, state: Path, *script: Step) -> None:
+    def __init__(self, state: Path, *script: Step | BaseException) -> None:
         self.state = state
         self.clock = FakeClock()
         self.script = list(script)
@@ -101,8 +94,9 @@ class Stand:
         self.paused: list[float] = []
         self.agreed: list[PaymentQuote] = []
         self.receipt: dict[str, Any] = {}
-        self.signs = SIGNER
+        self.signs, self.signature = SIGNER, NOTHING
         self.signed: Any = None
+        self.fails: Exception | None = None
         self.manifest: Any = {"data": {"receiptSigner": SIGNER.address}}
         self.wallet = Wallet(SECRET)
         self.opened = 0
@@ -113,16 +107,17 @@ class Stand:
     def store(self) -> PaymentStore:
         return PaymentStore(self.state, self.clock)
 
+    @property
+    def authorizations(self) -> list[Any]:
+        return [payment_in(headers)["payload"]["authorization"] for headers in self.sent]
+
+    @property
+    def signatures(self) -> list[str]:
+        return [payment_in(headers)["payload"]["signature"] for headers in self.sent]
+
     def buyer(self, ceilings: Ceilings | None = None) -> Buyer:
-        return Buyer(
-            store=self.store,
-            ceilings=ceilings or Ceilings(),
-            agree=self.agreed.append,
-            open_wallet=self._open,
-            tell=self.told.append,
-            pause=self._pause,
-            clock=self.clock,
-        )
+        agree, tell = self.agreed.append, self.told.append
+        return Buyer(self.store, ceilings or Ceilings(), agree, self._open, tell, self._pause, self.clock)
 
     def buy(self, due: RefusedError | None = None, ceilings: Ceilings | None = None) -> RawAnswer:
         return self.buyer(ceilings).buy(due or asking(), self.send, self)
@@ -130,7 +125,7 @@ class Stand:
     def send(self, headers: Mapping[str, str]) -> RawAnswer:
         self.sent.append(headers)
         step = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        if isinstance(step, Exception):
+        if isinstance(step, BaseException):
             raise step
         return step
 
@@ -138,6 +133,8 @@ class Stand:
         """What a receipt is fetched with."""
         assert method == "GET"
         self.proofs.append(headers)
+        if self.fails is not None:
+            raise self.fails
         if path == "/api/cli/manifest":
             return RawAnswer(200, {}, json.dumps(self.manifest).encode())
         assert path == f"/api/receipts/{NAME}"
@@ -145,35 +142,20 @@ class Stand:
 
     def written(self) -> dict[str, Any]:
         """The receipt as an honest service writes it, but for what the test changes, signed by eth_account."""
-        signed = payment_in(self.sent[-1])["payload"]["authorization"]
+        paid = self.authorizations[-1]
         receipt = {
-            "schema": "verdict-receipt/1",
-            "id": NAME,
-            "route": "coin.risk",
-            "method": "GET",
-            "resource": f"{URL}/api/cli/coin/risk/BTC",
-            "price_usdc": "0.005",
-            "asset": row()["asset"],
-            "transaction": "0x" + "42" * 32,
-            "settlement": "chain",
-            "claimed_at": "2025-07-25T12:00:00.000Z",
-            "settled_at": "2025-07-25T12:00:00.000Z",
-            "user_id": 1,
-            "request_hash": sha256(REQUEST).hexdigest(),
-            "response_hash": sha256(BODY).hexdigest(),
-            "amount": signed["value"],
-            "network": "eip155:84532",
-            "pay_to": signed["to"],
-            "payer": signed["from"],
-            "nonce": signed["nonce"],
-            **self.receipt,
-        }
-        text = encode_defunct(text=canonical(receipt).decode())
-        return {
-            "receipt": receipt,
-            "signer": self.signs.address,
-            "signature": f"0x{self.signs.sign_message(text).signature.hex().removeprefix('0x')}",
-        }
+            "schema": "verdict-receipt/1", "id": NAME, "route": "coin.risk", "method": "GET",
+            "resource": f"{URL}/api/cli/coin/risk/BTC", "price_usdc": "0.005", "asset": row()["asset"],
+            "transaction": "0x" + "42" * 32, "settlement": "chain", "claimed_at": "2025-07-25T12:00:00.000Z",
+            "settled_at": "2025-07-25T12:00:00.000Z", "user_id": 1, "request_hash": sha256(REQUEST).hexdigest(),
+            "response_hash": sha256(BODY).hexdigest(), "amount": paid["value"], "network": "eip155:84532",
+            "pay_to": paid["to"], "payer": paid["from"], "nonce": paid["nonce"], **self.receipt,
+        }  # fmt: skip
+        signature: Any = self.signature
+        if signature is NOTHING:
+            text = json.dumps(receipt) if receipt["amount"] == 2**60 else canonical(receipt).decode()
+            signature = f"0x{self.signs.sign_message(encode_defunct(text=text)).signature.hex().removeprefix('0x')}"
+        return {"receipt": receipt, "signer": self.signs.address, "signature": signature}
 
     def pass_seconds(self, seconds: float) -> None:
         self.clock.set_wall(self.clock.at_ms + round(seconds * SECOND_MS))

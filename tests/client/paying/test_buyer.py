@@ -1,285 +1,330 @@
-"""One signature for one request, whatever the service says and whenever either side ends."""
+"""One signature for one request below the ceilings, to a known payee, whatever the service says."""
 
+import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from eth_account import Account
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from service.client.answer import RefusedError, UnreadableAnswerError
-from service.client.paying.terms import Ceilings, OpenPaymentError, UnpaidError
+from service.client.config import Config
+from service.client.errors import RefusalError
+from service.client.paying.buyer import ceilings_of, find_wallet, unattended_buyer
+from service.client.paying.terms import Ceilings, OpenPaymentError, Payee, UnpaidError, known_payee_only
+from service.clock import DAY_MS, day_of
 from tests.client.paying.stand import (
     ASKED,
     BODY,
     NAME,
     PAYEE,
+    SECRET,
     URL,
     Stand,
     answered,
     asking,
     lost,
-    payment_in,
     refused,
     sold,
 )
-from tests.fakes.clock import START_MS
+from tests.fakes.clock import START_MS, FakeClock
 from tests.payments.signing import MAINNET, row
 
-WINDOW_S = 60
-SETTLING_S = 60
+OTHER = "0x3333333333333333333333333333333333333333"
+PAID = f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}"
+HOUR_S = 3_600
 
 
-def signatures(stand: Stand) -> list[str]:
-    return [payment_in(headers)["payload"]["signature"] for headers in stand.sent]
+@pytest.fixture
+def stand(tmp_path: Path) -> Stand:
+    return Stand(tmp_path, sold())
 
 
-def test_a_call_is_paid_once_agreed_to_and_told_with_its_receipt(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, sold())
+def due(amount: int, number: int, at_ms: int = START_MS) -> Any:
+    return asking(row(price=amount, pay_to=PAYEE), asked=ASKED._replace(request=b"GET /%d\n" % number), date_ms=at_ms)
+
+
+def unattended(stand: Stand, refusal: RefusedError | None = None) -> Any:
+    """Buy as `--yes` and the MCP server do."""
+    return stand.buyer()._replace(agree=known_payee_only).buy(refusal or asking(), stand.send, stand)
+
+
+def disagree(_bill: object) -> None:
+    raise UnpaidError("no")
+
+
+def test_a_call_is_paid_once_after_consent_and_the_next_one_is_another_purchase(stand: Stand) -> None:
     assert stand.buy().body == BODY
-    (bill,) = stand.agreed
-    assert (bill.terms.amount, bill.terms.pay_to, bill.spent) == (5_000, PAYEE, 0)
-    assert (bill.what, bill.url) == ("GET /api/cli/coin/risk/BTC", URL)
-    assert stand.told == [f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}"]
-    assert (len(stand.sent), stand.opened) == (1, 1)
-    assert [set(headers) for headers in stand.sent] == [{"PAYMENT-SIGNATURE"}]
+    [bill] = stand.agreed
+    assert (bill.terms.amount, bill.terms.pay_to, bill.what, bill.url) == (
+        5_000,
+        PAYEE,
+        "GET /api/cli/coin/risk/BTC",
+        URL,
+    )
+    assert (stand.told, len(stand.sent), stand.opened) == ([PAID], 1, 1)
     assert (stand.store.opened(), stand.store.spent_today()) == ([], 5_000)
-
-
-def test_the_next_identical_call_is_another_purchase_with_a_signature_of_its_own(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, sold())
     stand.buy()
-    stand.buy()
-    assert len(set(signatures(stand))) == 2
+    assert len(set(stand.signatures)) == 2
     assert [bill.spent for bill in stand.agreed] == [0, 5_000]
 
 
-def test_who_does_not_agree_signs_nothing(tmp_path: Path) -> None:
-    def no(_bill: object) -> None:
-        raise UnpaidError("no")
-
-    stand = Stand(tmp_path, sold())
-    with pytest.raises(UnpaidError):
-        stand.buyer()._replace(agree=no).buy(asking(), stand.send, stand)
-    assert (stand.sent, stand.opened, stand.store.spent_today()) == ([], 0, 0)
-
-
-def test_without_a_wallet_it_is_said_how_to_name_one(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, sold())
-    with pytest.raises(
-        UnpaidError, match=r"your questions are spent; to pay 0\.005 USDC for it, set VERDICT_WALLET_KEY"
-    ):
-        stand.buyer()._replace(open_wallet=None).buy(asking(), stand.send, stand)
-    assert (stand.agreed, stand.sent) == ([], [])
-
-
-def test_a_request_that_is_not_known_is_not_paid_for(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, sold())
-    with pytest.raises(UnpaidError, match="nothing was paid"):
-        stand.buy(asking(asked=None))
-    assert stand.sent == []
-
-
-def test_a_service_that_asks_for_payment_again_and_again_is_paid_once(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, asking())
-    for _ in range(5):
-        with pytest.raises(UnpaidError, match="refused the payment"):
-            stand.buy()
-    assert len(set(signatures(stand))) == 1
-    assert (stand.opened, stand.store.spent_today()) == (1, 5_000)
-
-
-def test_503_has_the_same_payment_sent_again_after_the_time_that_was_asked_for(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, refused(503, retry_after="7"), refused(503), refused(503, retry_after="86400"), sold())
-    stand.buy()
-    assert (len(stand.sent), len(set(signatures(stand)))) == (4, 1)
-    assert stand.paused == [7, 2, 10]
-
-
 @pytest.mark.parametrize(
-    "told", ["-1", "Wed, 21 Oct 2026 07:28:00 GMT", "\N{ARABIC-INDIC DIGIT SEVEN}", "9" * 5_000, "1.5"]
+    ("changed", "refusal", "said"),
+    [
+        ({"agree": disagree}, asking(), "^no$"),
+        ({"open_wallet": None}, asking(), "your questions are spent; to pay 0.005 USDC for it, set VERDICT_WALLET_KEY"),
+        ({"is_cancelled": lambda: True}, asking(), "cancelled; nothing was paid"),
+        ({}, asking(asked=None), "nothing was paid"),
+        ({}, asking(date_ms=START_MS - 61_000), "61 s ahead of"),
+        ({}, asking(date_ms=START_MS + 61_000), "61 s behind"),
+        ({}, asking(date=""), "does not say the time"),
+        ({}, asking(date="yesterday"), "does not say the time"),
+        ({}, asking(date="Mon, 01 Jan 99999 00:00:00 GMT"), "does not say the time"),
+    ],
 )
-def test_a_time_that_is_no_number_of_seconds_is_not_waited_for(tmp_path: Path, told: str) -> None:
-    stand = Stand(tmp_path, refused(503, retry_after=told), sold())
+def test_nothing_is_signed_without_consent_a_wallet_or_agreeing_clocks(
+    stand: Stand, changed: dict[str, Any], refusal: RefusedError, said: str
+) -> None:
+    with pytest.raises(UnpaidError, match=said):
+        stand.buyer()._replace(**changed).buy(refusal, stand.send, stand)
+    assert (stand.sent, stand.opened, stand.store.spent_today(), stand.store.payee(URL)) == ([], 0, 0, None)
+
+
+@pytest.mark.parametrize("date_ms", [START_MS - 60_000, START_MS + 60_000, None])
+def test_clocks_may_differ_by_a_minute_and_the_service_need_not_send_a_date(stand: Stand, date_ms: int | None) -> None:
+    assert stand.buy(asking(date_ms=date_ms)).body == BODY
+
+
+def test_a_call_cancelled_while_another_process_holds_the_store_is_not_paid(stand: Stand) -> None:
+    answers = iter([False, True])
+    with pytest.raises(UnpaidError, match="cancelled"):
+        stand.buyer()._replace(is_cancelled=lambda: next(answers)).buy(asking(), stand.send, stand)
+    assert (stand.sent, stand.store.spent_today(), stand.store.opened()) == ([], 0, [])
+
+
+def test_the_payment_is_valid_from_the_time_of_signing_not_of_the_question(stand: Stand) -> None:
+    stand.buyer()._replace(agree=lambda _bill: stand.pass_seconds(900)).buy(asking(), stand.send, stand)
+    assert int(stand.authorizations[0]["validBefore"]) == START_MS // 1_000 + 900 + 60
+
+
+def test_503_sends_the_same_payment_again_after_the_time_that_the_service_names(stand: Stand) -> None:
+    stand.script = [refused(503, retry_after="7"), refused(503), refused(503, retry_after="86400"), sold()]
+    stand.buy()
+    assert (len(stand.sent), len(set(stand.signatures)), stand.paused) == (4, 1, [7, 2, 10])
+
+
+@pytest.mark.parametrize("wait", ["-1", "Wed, 21 Oct 2026 07:28:00 GMT", "\N{ARABIC-INDIC DIGIT SEVEN}", "9" * 5_000])
+def test_a_retry_after_that_is_no_number_of_seconds_is_ignored(stand: Stand, wait: str) -> None:
+    stand.script = [refused(503, retry_after=wait), sold()]
     stand.buy()
     assert stand.paused == [2]
 
 
 @pytest.mark.parametrize(("step", "unreachable"), [(refused(503), False), (lost(), True)])
-def test_a_payment_that_nobody_can_tell_of_is_kept_and_sent_by_the_next_identical_request(
-    tmp_path: Path, step: Exception, unreachable: bool
+def test_a_payment_of_unknown_outcome_is_sent_by_the_next_identical_request_hours_later_and_above_the_ceilings(
+    stand: Stand, step: Exception, unreachable: bool
 ) -> None:
-    stand = Stand(tmp_path, step)
+    stand.script = [step]
     with pytest.raises(OpenPaymentError, match="send the same request again") as caught:
         stand.buy()
-    assert caught.value.unreachable is unreachable
-    assert (len(stand.sent), len(stand.paused)) == (4, 3)
-    later = Stand(tmp_path, sold())
+    assert (caught.value.unreachable, len(stand.sent), len(stand.paused)) == (unreachable, 4, 3)
+    later = Stand(stand.state, sold())
     later.clock = stand.clock
-    later.buy()
-    assert set(signatures(later)) == set(signatures(stand))
-    assert (later.agreed, later.opened, later.store.spent_today()) == ([], 0, 5_000)
+    later.pass_seconds(20 * HOUR_S)
+    later.buy(asking(date_ms=later.clock.at_ms), Ceilings(0, 0))
+    assert set(later.signatures) == set(stand.signatures)
+    assert (later.agreed, later.opened, later.store.opened()) == ([], 0, [])
     assert later.told[0] == "sending the payment of 0.005 USDC of 2025-07-25T12:00:00.000Z again, not a new one"
-    assert later.store.opened() == []
 
 
 @pytest.mark.parametrize("crash", [KeyboardInterrupt(), MemoryError(), SystemExit(137)])
-def test_a_crash_between_signing_and_the_answer_leaves_the_payment_to_the_next(tmp_path: Path, crash: Any) -> None:
-    stand = Stand(tmp_path, crash)
+def test_a_crash_between_signing_and_the_answer_leaves_the_payment_to_the_next(stand: Stand, crash: Any) -> None:
+    stand.script = [crash]
     with pytest.raises(type(crash)):
-        stand.buyer().buy(asking(), lambda headers: raising(stand, headers, crash), stand)
-    again = Stand(tmp_path, sold())
-    again.buy()
-    assert (signatures(again), again.opened) == (signatures(stand), 0)
-    assert again.store.spent_today() == 5_000
-
-
-def raising(stand: Stand, headers: Any, crash: BaseException) -> Any:
-    stand.sent.append(headers)
-    raise crash
+        stand.buy()
+    stand.script = [sold()]
+    stand.buy()
+    assert (len(set(stand.signatures)), stand.opened, stand.store.spent_today()) == (1, 1, 5_000)
 
 
 @pytest.mark.promise("cli.pay-once")
-def test_while_a_payment_may_still_be_taken_no_other_is_signed_for_its_request(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, asking())
-    for passed_s in (0, WINDOW_S, SETTLING_S):
+def test_while_a_payment_may_still_be_taken_no_other_is_signed_for_its_request(stand: Stand) -> None:
+    stand.script = [asking()]
+    for passed_s in (0, 0, 60, 60):
         stand.pass_seconds(passed_s)
-        with pytest.raises(
-            UnpaidError, match=r"another for this request can be signed after 2025-07-25T12:02:00\.000Z"
-        ):
+        with pytest.raises(UnpaidError, match=r"refused the payment.* can be signed after 2025-07-25T12:02:00\.000Z"):
             stand.buy()
-    assert (len(set(signatures(stand))), stand.opened) == (1, 1)
+    assert (len(set(stand.signatures)), stand.opened) == (1, 1)
     stand.pass_seconds(1)
     stand.script = [asking(), sold()]
     stand.buy(asking(date_ms=stand.clock.at_ms))
-    assert (len(set(signatures(stand))), stand.opened) == (2, 2)
-    assert stand.told[-2:] == [
-        "it has bought nothing, and cannot any more",
-        f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}",
-    ]
-    assert stand.store.spent_today() == 10_000
+    assert (len(set(stand.signatures)), stand.opened, stand.store.spent_today()) == (2, 2, 10_000)
+    assert stand.told[-2:] == ["it has bought nothing, and cannot any more", PAID]
 
 
-def test_what_an_old_payment_has_bought_is_handed_out_hours_later(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, lost())
-    with pytest.raises(OpenPaymentError):
-        stand.buy()
-    stand.pass_seconds(20 * 3_600)
-    stand.script = [sold()]
-    stand.buy(asking(date_ms=stand.clock.at_ms))
-    assert (len(set(signatures(stand))), stand.opened) == (1, 1)
-
-
-def test_a_payment_whose_answer_is_not_kept_any_more_is_let_go_of(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, lost())
+def test_a_payment_whose_answer_is_no_longer_kept_is_dropped_once_it_cannot_settle(stand: Stand) -> None:
+    stand.script = [lost()]
     with pytest.raises(OpenPaymentError):
         stand.buy()
     stand.script = [refused(409, "has bought its answer already")]
     with pytest.raises(UnpaidError, match=r"bought its answer already.*can be signed after"):
         stand.buy()
     assert len(stand.store.opened()) == 1
-    stand.pass_seconds(WINDOW_S + SETTLING_S)
+    stand.pass_seconds(120)
     with pytest.raises(RefusedError, match="bought its answer"):
         stand.buy()
     assert (stand.store.opened(), stand.opened) == ([], 1)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 429, 500, 502, 302])
-def test_another_refusal_is_passed_on_and_the_payment_kept_for_the_same_request(tmp_path: Path, status: int) -> None:
-    stand = Stand(tmp_path, refused(status, "not that"))
+def test_another_refusal_is_passed_on_and_the_payment_kept_for_the_same_request(stand: Stand, status: int) -> None:
+    stand.script = [refused(status, "not that")]
     with pytest.raises(RefusedError, match="not that"):
         stand.buy()
     assert stand.told == ["the payment of 0.005 USDC is kept for the same request, until 2025-07-25T12:02:00.000Z"]
-    stand.script = [sold()]
-    stand.buy()
-    assert (len(set(signatures(stand))), stand.opened) == (1, 1)
-
-
-def test_a_payment_that_was_sent_again_and_met_another_refusal_stays(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, refused(502))
-    for _ in range(2):
-        with pytest.raises(RefusedError):
-            stand.buy()
-    assert len(stand.store.opened()) == 1
-
-
-def test_an_answer_that_is_none_leaves_the_payment_kept(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, UnreadableAnswerError("too long"))
-    with pytest.raises(UnreadableAnswerError):
+    stand.script = [refused(502), sold()]
+    with pytest.raises(RefusedError):
         stand.buy()
+    stand.buy()
+    assert (len(set(stand.signatures)), stand.opened) == (1, 1)
+
+
+@pytest.mark.parametrize("step", [UnreadableAnswerError("too long"), answered()])
+def test_an_answer_that_is_free_or_cannot_be_read_leaves_its_payment_to_the_same_request(
+    stand: Stand, step: Any
+) -> None:
+    stand.script = [step, sold()]
+    if isinstance(step, Exception):
+        with pytest.raises(UnreadableAnswerError):
+            stand.buy()
+    else:
+        stand.buy()
+        assert stand.told == ["the service took nothing for this answer; 0.005 USDC still count for today"]
     assert len(stand.store.opened()) == 1
-
-
-def test_an_answer_that_costs_nothing_leaves_its_payment_to_the_same_request(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, answered(), sold())
     stand.buy()
-    assert stand.told == ["the service took nothing for this answer; 0.005 USDC still count for today"]
-    stand.buy()
-    assert (len(set(signatures(stand))), stand.store.spent_today()) == (1, 5_000)
-
-
-def test_the_time_at_which_it_is_signed_counts_not_the_time_at_which_it_was_asked_for(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, sold())
-    buyer = stand.buyer()._replace(agree=lambda _bill: stand.pass_seconds(900))
-    buyer.buy(asking(), stand.send, stand)
-    signed = payment_in(stand.sent[0])["payload"]["authorization"]
-    assert int(signed["validBefore"]) == START_MS // 1_000 + 900 + WINDOW_S
-
-
-@pytest.mark.parametrize(
-    ("date_ms", "said"), [(START_MS - 61_000, "61 s ahead of"), (START_MS + 61_000, "61 s behind")]
-)
-def test_nothing_is_signed_by_a_clock_that_is_wrong(tmp_path: Path, date_ms: int, said: str) -> None:
-    stand = Stand(tmp_path, sold())
-    with pytest.raises(UnpaidError, match=said):
-        stand.buy(asking(date_ms=date_ms))
-    assert (stand.agreed, stand.sent) == ([], [])
-
-
-@pytest.mark.parametrize("date_ms", [START_MS - 60_000, START_MS + 60_000, None])
-def test_a_minute_apart_is_near_enough_and_a_service_need_not_say_the_time(tmp_path: Path, date_ms: int | None) -> None:
-    stand = Stand(tmp_path, sold())
-    stand.buy(asking(date_ms=date_ms))
-    assert len(stand.sent) == 1
-
-
-@pytest.mark.parametrize("date", ["", "yesterday", "Mon, 01 Jan 99999 00:00:00 GMT"])
-def test_a_date_that_is_none_stops_it(tmp_path: Path, date: str) -> None:
-    due = asking()
-    due.headers = {**due.headers, "date": date}
-    stand = Stand(tmp_path, sold())
-    with pytest.raises(UnpaidError, match="does not say the time"):
-        stand.buy(due)
+    assert (len(set(stand.signatures)), stand.store.spent_today()) == (1, 5_000)
 
 
 @pytest.mark.parametrize(
     ("url", "paid"),
     [
-        ("https://verdict.example", True),
-        ("http://127.0.0.1:8402", True),
-        ("http://127.8.9.1", True),
-        ("http://localhost:8402", True),
-        ("http://[::1]:8402", True),
-        ("http://verdict.example", False),
-        ("http://127.0.0.1.evil.example", False),
-        ("http://localhost.evil.example", False),
-        ("http://10.0.0.7:8402", False),
+        ("https://verdict.example", True), ("http://127.0.0.1:8402", True), ("http://127.8.9.1", True),
+        ("http://localhost:8402", True), ("http://[::1]:8402", True), ("http://verdict.example", False),
+        ("http://127.0.0.1.evil.example", False), ("http://localhost.evil.example", False), ("http://10.0.0.7", False),
     ],
-)
-def test_real_money_goes_over_tls_or_to_this_machine(tmp_path: Path, url: str, paid: bool) -> None:
-    stand = Stand(tmp_path, answered())
-    real = asking(row(MAINNET, pay_to=PAYEE), asked=ASKED._replace(url=url))
+)  # fmt: skip
+def test_real_money_needs_tls_or_this_machine_and_test_money_does_not(stand: Stand, url: str, paid: bool) -> None:
+    stand.script, asked = [answered()], ASKED._replace(url=url)
+    real = asking(row(MAINNET, pay_to=PAYEE), asked=asked)
     if paid:
         stand.buy(real)
     else:
         with pytest.raises(UnpaidError, match="no real money goes there"):
             stand.buy(real)
     assert len(stand.sent) == int(paid)
-    stand.buy(asking(asked=ASKED._replace(url=url)))
+    stand.buy(asking(asked=asked))
 
 
-def test_a_payment_that_is_out_is_sent_again_though_the_price_is_above_a_ceiling_now(tmp_path: Path) -> None:
-    stand = Stand(tmp_path, lost())
-    with pytest.raises(OpenPaymentError):
-        stand.buy()
+def test_without_a_prompt_only_the_first_payee_of_a_service_is_paid(stand: Stand) -> None:
+    unattended(stand)
+    unattended(stand, asking(row(pay_to=OTHER), asked=ASKED._replace(url="http://127.0.0.1:8403")))
+    with pytest.raises(UnpaidError, match=f"{PAYEE}.* wants it at {OTHER}.*without --yes.*nothing was paid"):
+        unattended(stand, asking(row(pay_to=OTHER)))
+    with pytest.raises(UnpaidError, match="on Base: real money"):
+        unattended(stand, asking(row(pay_to=PAYEE, network=MAINNET)))
+    unattended(stand)
+    assert [paid["to"] for paid in stand.authorizations] == [PAYEE, OTHER, PAYEE]
+    assert stand.store.payee(URL) == Payee("eip155:84532", PAYEE)
+    stand.buy(asking(row(pay_to=OTHER)))  # at a prompt, which shows the change
+    assert (stand.agreed[0].moved_from, stand.agreed[0].terms.pay_to) == (Payee("eip155:84532", PAYEE), OTHER)
+    unattended(stand, asking(row(pay_to=OTHER)))
+    assert len(stand.sent) == 5
+
+
+@pytest.mark.promise("cli.pay-ceilings")
+def test_the_ceilings_are_ten_cents_a_call_and_a_dollar_a_day_also_for_payments_that_were_refused(stand: Stand) -> None:
+    assert Ceilings() == (100_000, 1_000_000)
+    with pytest.raises(UnpaidError, match=r"costs 0\.100001 USDC, above the limit of 0\.1 USDC"):
+        stand.buy(due(100_001, 0))
+    stand.script = [refused(402, "not this one")]
+    for number in range(10):
+        with pytest.raises(UnpaidError, match="counts for today all the same"):
+            stand.buy(due(100_000, number))
+    with pytest.raises(UnpaidError, match=r"costs 0\.000001 USDC, and 1 USDC of 1 USDC for today"):
+        stand.buy(due(1, 11))
+    stand.clock.set_wall((day_of(START_MS) + 1) * DAY_MS)
     stand.script = [sold()]
-    stand.buy(ceilings=Ceilings(0, 0))
-    assert len(set(signatures(stand))) == 1
+    stand.buy(due(1, 11, stand.clock.at_ms))
+    assert stand.store.spent_today() == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 400_000), st.integers(-2 * DAY_MS, 2 * DAY_MS)), min_size=1, max_size=12),
+    st.integers(0, 300_000),
+    st.integers(0, 800_000),
+)
+@example([(1, 0), (1, DAY_MS // 2), (1, -1)], 1, 1)  # a day, the next one, and back
+def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
+    asked: list[tuple[int, int]], call: int, day: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        stand, signed = Stand(Path(folder), answered()), list[tuple[int, int]]()
+        for number, (amount, moved_ms) in enumerate(asked):
+            stand.clock.set_wall(stand.clock.at_ms + moved_ms)
+            today = day_of(stand.clock.at_ms)
+            later = sum(paid for on, paid in signed if on >= today)
+            if amount > call or later + amount > day:
+                with pytest.raises(UnpaidError, match="nothing was paid"):
+                    stand.buy(due(amount, number, stand.clock.at_ms), Ceilings(call, day))
+            else:
+                stand.buy(due(amount, number, stand.clock.at_ms), Ceilings(call, day))
+                signed.append((today, amount))
+            # What is signed for days to come counts now: a clock that is set back gives nothing.
+            assert stand.store.spent_today() == sum(paid for on, paid in signed if on >= today)
+            assert sum(paid for on, paid in signed if on == today) <= day
+        assert [int(sent["value"]) for sent in stand.authorizations] == [paid for _, paid in signed]
+
+
+@pytest.mark.parametrize(
+    ("configured", "typed", "held"),
+    [
+        ({}, None, (100_000, 1_000_000)),
+        ({"max_price_micro_usd": 0, "max_day_micro_usd": 0}, None, (0, 0)),
+        ({"max_price_micro_usd": 5_000}, 500_000, (500_000, 1_000_000)),
+        ({"max_day_micro_usd": 7}, 0, (0, 7)),
+    ],
+)
+def test_a_typed_limit_holds_for_a_call_then_the_configured_one(configured: Any, typed: int | None, held: Any) -> None:
+    assert ceilings_of(Config(**configured), typed) == held
+
+
+def test_an_unattended_buyer_opens_the_configured_wallet_once_and_needs_its_password(
+    tmp_path: Path, stand: Stand
+) -> None:
+    home = {"HOME": str(tmp_path / "home")}
+
+    def buyer(**more: str) -> Any:
+        return unattended_buyer({**home, **more}, FakeClock(), stand.told.append, stand.paused.append)
+
+    with pytest.raises(RefusalError, match="there is no wallet to pay with: set VERDICT_WALLET_KEY"):
+        buyer()
+    keystore, folder = tmp_path / "wallet.json", tmp_path / "home" / ".config" / "verdict"
+    keystore.write_text(json.dumps(Account.encrypt(b"\x12" * 32, "secret", kdf="pbkdf2", iterations=2)))
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps({"keystore": str(keystore), "max-price": "0.01"}))
+    with pytest.raises(RefusalError, match=r"nobody can be asked for the password .*: set VERDICT_KEYSTORE_PASSWORD"):
+        buyer()
+    opened = buyer(VERDICT_KEYSTORE_PASSWORD="secret")
+    keystore.unlink()
+    opened.buy(asking(), stand.send, stand)
+    assert (opened.ceilings, len(stand.told)) == (Ceilings(10_000, 1_000_000), 1)
+    assert stand.authorizations[0]["from"] == Account.from_key(b"\x12" * 32).address
+    assert (tmp_path / "home" / ".local" / "state" / "verdict" / "paying" / "spent.json").exists()
+    found = find_wallet({"VERDICT_WALLET_KEY": SECRET.hex()}, Config(keystore="/nowhere"))
+    assert found is not None
+    assert found().address == Account.from_key(SECRET).address  # the key comes before the keystore

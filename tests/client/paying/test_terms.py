@@ -1,108 +1,82 @@
-"""What is asked for is signed only where all of it is understood."""
+"""Terms are signed only if all of them is understood, and what is signed is what was asked."""
 
 import json
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from typing import Any
 
 import pytest
+from eth_account import Account
+from eth_account.messages import encode_typed_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.client.paying.terms import STABLECOINS, UnpaidError, read_terms
+from service.client.paying.buyer import sign_payment
+from service.client.paying.terms import STABLECOINS, Ceilings, PaymentQuote, Terms, UnpaidError, read_terms
+from service.client.wallet import Wallet
+from service.payments.checks import check_payment
+from service.payments.decode import decode_payment
 from service.payments.networks import NETWORKS
-from tests.client.paying.stand import PAYEE, asking
-from tests.payments.signing import MAINNET, row
+from service.wire.payment import RequirementsV2, TokenExtra
+from tests.client.paying.stand import PAYEE, SECRET, asking
+from tests.payments.signing import MAINNET, TYPES, row
+
+NOW_S = 1_753_444_800
+ROW = row(pay_to=PAYEE)
 
 
-def read(*rows: Any, **challenge: Any) -> Any:
-    return read_terms(asking(*rows, **challenge).headers["payment-required"])
+def read(*rows: Any) -> Any:
+    return read_terms(asking(*rows).headers["payment-required"])
 
 
-def test_an_honest_challenge_is_read_with_amount_payee_token_and_time() -> None:
-    terms = read(row(price=50_000, pay_to=PAYEE))
-    assert (terms.amount, terms.pay_to, terms.window_s) == (50_000, PAYEE, 60)
-    assert terms.dollar.chain_id == 84_532
-    assert terms.row == row(price=50_000, pay_to=PAYEE)
+def test_the_first_row_that_is_understood_is_taken_for_at_most_five_minutes() -> None:
+    terms = read(
+        "no row", {**row(), "network": "solana:1"}, {**row(price=50_000, pay_to=PAYEE), "maxTimeoutSeconds": 10**12}
+    )
+    assert (terms.amount, terms.pay_to, terms.window_s, terms.dollar.chain_id) == (50_000, PAYEE, 300, 84_532)
+    assert read(ROW).row == ROW
+    assert read(ROW).window_s == 60
 
 
-def test_the_dollars_that_are_known_are_those_of_the_service() -> None:
-    assert {
-        (dollar.network, f"eip155:{dollar.chain_id}", dollar.asset, dollar.name, dollar.version)
-        for dollar in STABLECOINS.values()
-    } == {
-        (network, network, known.usdc, known.domain.name, known.domain.version) for network, known in NETWORKS.items()
-    }
-    assert [dollar.network for dollar in STABLECOINS.values() if dollar.is_real] == [MAINNET]
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"network": "eip155:1"}, "network"),
-        ({"network": "base-sepolia"}, "network"),
-        ({"network": ["eip155:84532"]}, "network"),
-        ({"network": MAINNET}, "asset"),
-        ({"asset": "0x4200000000000000000000000000000000000006"}, "asset"),
-        ({"asset": 7}, "asset"),
-        ({"extra": {"name": "USD Coin", "version": "2"}}, "domain"),
-        ({"extra": {"name": "USDC", "version": "3"}}, "domain"),
-        ({"extra": None}, "domain"),
-        ({"extra": {"name": "USDC", "version": "2", "assetTransferMethod": "permit2"}}, "EIP-3009"),
-        ({"scheme": "upto"}, "exact"),
-        ({"amount": 5_000}, "amount"),
-        ({"amount": "0"}, "amount"),
-        ({"amount": "-5000"}, "amount"),
-        ({"amount": "5000.0"}, "amount"),
-        ({"amount": "5e3"}, "amount"),
-        ({"amount": "0x1388"}, "amount"),
-        ({"amount": " 5000"}, "amount"),
-        ({"amount": "5000\n"}, "amount"),
-        ({"amount": "\N{ARABIC-INDIC DIGIT FIVE}000"}, "amount"),
-        ({"amount": "9" * 40}, "amount"),
-        ({"amount": None}, "amount"),
-        ({"payTo": "0x22"}, "payee"),
-        ({"payTo": None}, "payee"),
-        ({"payTo": "vitalik.eth"}, "payee"),
-        ({"payTo": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"}, "payee"),
-        ({"maxTimeoutSeconds": 0}, "time"),
-        ({"maxTimeoutSeconds": "60"}, "time"),
-        ({"maxTimeoutSeconds": True}, "time"),
-        ({"maxTimeoutSeconds": 60.0}, "time"),
-    ],
-)
-def test_terms_that_are_not_wholly_understood_are_refused_and_it_is_said_why(changes: Any, said: str) -> None:
-    with pytest.raises(UnpaidError, match=rf"{said}.*nothing was paid"):
-        read({**row(pay_to=PAYEE), **changes})
-
-
-def test_a_row_that_is_not_understood_does_not_hide_one_that_is() -> None:
-    assert read("no row", {**row(), "network": "solana:1"}, row(price=7, pay_to=PAYEE)).amount == 7
-
-
-def test_a_signature_is_good_for_five_minutes_at_most_whatever_is_asked_for() -> None:
-    assert read({**row(), "maxTimeoutSeconds": 10**12}).window_s == 300
+def test_the_tokens_are_those_of_the_service() -> None:
+    ours = {(coin.network, coin.asset, coin.name, coin.version) for coin in STABLECOINS.values()}
+    assert ours == {(name, own.usdc, own.domain.name, own.domain.version) for name, own in NETWORKS.items()}
+    assert all(coin.network == f"eip155:{coin.chain_id}" for coin in STABLECOINS.values())
+    assert [coin.network for coin in STABLECOINS.values() if coin.is_real] == [MAINNET]
 
 
 @pytest.mark.parametrize(
-    "header",
+    ("name", "values", "said"),
     [
-        None,
-        "",
-        "%",
-        b64encode(b"[").decode(),
-        b64encode(b"[" * 50_000).decode(),
-        b64encode(b"\xff").decode(),
-        b64encode(b"[]").decode(),
-        b64encode(b"{}").decode(),
-        b64encode(json.dumps({"x402Version": 1, "accepts": [row()]}).encode()).decode(),
-        b64encode(b'{"x402Version": 2}').decode(),
-        b64encode(b'{"x402Version": 2, "accepts": {}}').decode(),
-        b64encode(b'{"x402Version": 2, "accepts": []}').decode(),
+        ("network", ["eip155:1", "base-sepolia", ["eip155:84532"]], "network"),
+        ("network", [MAINNET], "asset"),
+        ("asset", ["0x4200000000000000000000000000000000000006", 7], "asset"),
+        ("extra", [{"name": "USD Coin", "version": "2"}, {"name": "USDC", "version": "3"}, None], "domain"),
+        ("extra", [{"name": "USDC", "version": "2", "assetTransferMethod": "permit2"}], "EIP-3009"),
+        ("scheme", ["upto", None], "exact"),
+        (
+            "amount",
+            [5_000, "0", "-5000", "5000.0", "5e3", "0x1388", " 5000", "5000\n", "\u0665000", "9" * 40, None],
+            "amount",
+        ),
+        ("payTo", ["0x22", None, "vitalik.eth", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914"], "payee"),
+        ("maxTimeoutSeconds", [0, "60", True, 60.0], "time"),
     ],
 )
-def test_a_challenge_that_cannot_be_read_is_refused(header: str | None) -> None:
-    with pytest.raises(UnpaidError, match="nothing was paid"):
-        read_terms(header)
+def test_terms_that_are_not_understood_are_refused_with_the_reason(name: str, values: list[Any], said: str) -> None:
+    for value in values:
+        with pytest.raises(UnpaidError, match=rf"{said}.*nothing was paid"):
+            read({**ROW, name: value})
+
+
+@pytest.mark.parametrize(
+    "challenge",
+    [b"[", b"[" * 50_000, b"\xff", b"[]", b"{}", b'{"x402Version": 1, "accepts": [{}]}', b'{"x402Version": 2}',
+     b'{"x402Version": 2, "accepts": {}}', b'{"x402Version": 2, "accepts": []}'],
+)  # fmt: skip
+def test_a_challenge_that_cannot_be_read_is_refused(challenge: bytes) -> None:
+    for header in (None, "", "%", b64encode(challenge).decode()):
+        with pytest.raises(UnpaidError, match="nothing was paid"):
+            read_terms(header)
 
 
 anything = st.recursive(
@@ -113,8 +87,8 @@ anything = st.recursive(
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.dictionaries(st.sampled_from(sorted(row())), anything), st.booleans())
-def test_whatever_a_service_writes_into_its_terms_what_is_read_is_safe_to_sign(changes: Any, listed: bool) -> None:
+@given(st.dictionaries(st.sampled_from(sorted(ROW)), anything), st.booleans())
+def test_any_terms_that_are_read_are_safe_to_sign(changes: Any, listed: bool) -> None:
     given_row = {**row(), **changes}
     try:
         terms = read(*([given_row] if listed else [changes, given_row]))
@@ -124,3 +98,46 @@ def test_whatever_a_service_writes_into_its_terms_what_is_read_is_safe_to_sign(c
     assert (terms.row["scheme"], terms.row["asset"]) == ("exact", terms.dollar.asset)
     assert 1 <= terms.amount == int(terms.row["amount"])
     assert 1 <= terms.window_s <= 300
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from(sorted(STABLECOINS)),
+    st.integers(1, 10**17),
+    st.integers(1, 300),
+    st.binary(min_size=32, max_size=32),
+)
+def test_another_library_finds_our_wallet_behind_every_signature(
+    network: str, amount: int, window_s: int, nonce: bytes
+) -> None:
+    terms = Terms(amount, PAYEE, STABLECOINS[network], window_s, ROW)
+    quote = PaymentQuote(terms, "GET /", "http://x", 0, Ceilings(), None)
+    stored = sign_payment(quote, Wallet(SECRET), NOW_S * 1_000, nonce)
+    sent = json.loads(b64decode(stored.header, validate=True))
+    coin = terms.dollar
+    domain = {
+        "name": coin.name, "version": coin.version, "chainId": coin.chain_id, "verifyingContract": coin.asset,
+    }  # fmt: skip
+    message = {
+        "from": Account.from_key(SECRET).address, "to": PAYEE, "value": amount, "validAfter": NOW_S - 600,
+        "validBefore": NOW_S + window_s, "nonce": nonce,
+    }  # fmt: skip
+    signed = {**{name: str(value) for name, value in message.items()}, "nonce": "0x" + nonce.hex()}
+    payload = {"signature": sent["payload"]["signature"], "authorization": signed}
+    assert sent == {"x402Version": 2, "accepted": ROW, "payload": payload}
+    signer = Account.recover_message(encode_typed_data(domain, TYPES, message), signature=payload["signature"])
+    assert signer == stored.payer == message["from"]
+    assert (stored.nonce, stored.valid_before_s) == (signed["nonce"], NOW_S + window_s)
+    assert SECRET.hex() not in b64decode(stored.header).decode() + repr(stored)
+
+
+def test_the_service_accepts_what_is_signed() -> None:
+    quote = PaymentQuote(read(ROW), "GET /", "http://x", 0, Ceilings(), None)
+    header = sign_payment(quote, Wallet(SECRET), NOW_S * 1_000, bytes(range(32))).header
+    required = RequirementsV2(
+        ROW["scheme"], ROW["network"], ROW["amount"], ROW["asset"], PAYEE, 60, TokenExtra(**ROW["extra"])
+    )
+    payment = check_payment(
+        decode_payment("payment-signature", header.encode()), required, "eip155:84532", NOW_S * 1_000
+    )
+    assert (payment.value, payment.nonce) == (5_000, "0x" + bytes(range(32)).hex())

@@ -1,13 +1,20 @@
+"""The configuration, and which service and token a command uses."""
+
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.client import config
+from service.client import config, credentials
+from service.client.caller import open_client
 from service.client.config import Config, read_usdc, show_usdc
-from service.client.errors import RefusalError
+from service.client.credentials import StoredCredential
+from service.client.errors import FAILED, UNKNOWN_CALLER, RefusalError
+from service.client.files import config_dir, state_dir
 
 
 @pytest.fixture
@@ -15,58 +22,44 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path)}
 
 
-def written(home: dict[str, str], text: str) -> None:
-    config.path(home).parent.mkdir(parents=True)
-    config.path(home).write_text(text)
-
-
-def test_where_nothing_is_chosen_there_is_nothing(home: dict[str, str]) -> None:
-    assert config.read(home) == Config(None, None, None, None)
+def write(home: dict[str, str], content: bytes) -> None:
+    config.path(home).parent.mkdir(parents=True, exist_ok=True)
+    config.path(home).write_bytes(content)
 
 
 def test_what_is_chosen_is_read_again_as_it_was_written(home: dict[str, str]) -> None:
+    assert config.read(home) == Config(None, None, None, None)
     chosen = Config("https://verdict.example", "/keys/ada.json", 50_000, 2_000_000)
     config.write(home, chosen)
     assert config.read(home) == chosen
-    assert json.loads(config.path(home).read_text()) == {
-        "url": "https://verdict.example",
-        "keystore": "/keys/ada.json",
-        "max-price": "0.05",
-        "max-day": "2.00",
-    }
-    config.write(home, Config(max_day_micro_usd=0))
-    assert json.loads(config.path(home).read_text()) == {"max-day": "0.00"}
+    shown = {"url": "https://verdict.example", "keystore": "/keys/ada.json", "max-price": "0.05", "max-day": "2.00"}
+    assert json.loads(config.path(home).read_text()) == shown
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("content", "said"),
     [
-        ("{", "it is not JSON"),
-        ("[" * 100_000, "it is not JSON"),
-        ("[]", "it holds no names and values"),
-        ('{"max_price": "0.05"}', "it names 'max_price', and there are only url, keystore, max-price, max-day"),
-        ('{"max-price": 0.05}', "max-price is not a text in quotation marks"),
-        ('{"max-price": "a lot"}', "'a lot' is no amount of USDC"),
-        ('{"url": "verdict.example"}', "not a valid service URL"),
-        ('{"keystore": " "}', "a path is missing"),
-        ('{"url": "\\ud800"}', "not a valid service URL"),
+        (b"{", "it is not JSON"),
+        (b"[" * 100_000, "it is not JSON"),
+        (b"\xff\xfe{", "it is not JSON"),
+        (b"[]", "it holds no names and values"),
+        (b'{"max_price": "0.05"}', "it names 'max_price', and there are only url, keystore, max-price, max-day"),
+        (b'{"max-price": 0.05}', "max-price is not a text in quotation marks"),
+        (b'{"max-price": "a lot"}', "'a lot' is no amount of USDC"),
+        (b'{"url": "verdict.example"}', "not a valid service URL"),
+        (b'{"keystore": " "}', "a path is missing"),
+        (b'{"url": "\\ud800"}', "not a valid service URL"),
     ],
+    ids=range(10),
 )
 def test_a_file_that_is_not_understood_is_refused_with_what_is_wrong(
-    home: dict[str, str], text: str, said: str
+    home: dict[str, str], content: bytes, said: str
 ) -> None:
-    written(home, text)
-    with pytest.raises(RefusalError, match="cannot be understood") as caught:
+    write(home, content)
+    with pytest.raises(RefusalError, match="cannot be understood: ") as caught:
         config.read(home)
     assert said in str(caught.value)
     assert str(config.path(home)) in str(caught.value)
-
-
-def test_bytes_that_are_no_text_are_not_understood(home: dict[str, str]) -> None:
-    written(home, "")
-    config.path(home).write_bytes(b"\xff\xfe{")
-    with pytest.raises(RefusalError, match="cannot be understood"):
-        config.read(home)
 
 
 def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) -> None:
@@ -77,73 +70,101 @@ def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) ->
         config.write(home, Config())
 
 
-@pytest.mark.parametrize("key", ["ab" * 32, "0x" + "AB" * 32])
-def test_a_key_in_place_of_its_file_is_not_kept(key: str) -> None:
-    with pytest.raises(ValueError, match="not the path of a file") as caught:
-        config.CHOICES["keystore"].read(key)
-    assert key not in str(caught.value)
-
-
-def test_a_keystore_is_kept_by_its_whole_path(
-    home: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_keystore_is_stored_by_its_whole_path_and_never_a_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/home/ada")
     read = config.CHOICES["keystore"].read
-    assert read("ada.json") == str(tmp_path / "ada.json")
-    assert read("~/ada.json") == "/home/ada/ada.json"
+    assert (read("ada.json"), read("~/ada.json")) == (str(tmp_path / "ada.json"), "/home/ada/ada.json")
+    for key in ("ab" * 32, "0x" + "AB" * 32):
+        with pytest.raises(ValueError, match="not the path of a file") as caught:
+            read(key)
+        assert key not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("text", "micro_usd", "shown"),
-    [
-        ("0", 0, "0.00"),
-        ("0.1", 100_000, "0.10"),
-        ("0.10", 100_000, "0.10"),
-        ("1", 1_000_000, "1.00"),
-        ("0.005", 5_000, "0.005"),
-        ("0.000001", 1, "0.000001"),
-        ("12.345678", 12_345_678, "12.345678"),
-        ("1000", 1_000_000_000, "1000.00"),
-    ],
-)
+    [("0", 0, "0.00"), ("0.1", 100_000, "0.10"), ("1", 1_000_000, "1.00"), ("0.005", 5_000, "0.005"),
+     ("0.000001", 1, "0.000001"), ("12.345678", 12_345_678, "12.345678"), ("1000", 1_000_000_000, "1000.00")],
+)  # fmt: skip
 def test_an_amount_is_read_to_the_millionth(text: str, micro_usd: int, shown: str) -> None:
-    assert read_usdc(text) == micro_usd
-    assert show_usdc(micro_usd) == shown
+    assert (read_usdc(text), show_usdc(micro_usd)) == (micro_usd, shown)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("said", "texts"),
     [
-        "",
-        " 1",
-        "1\n",
-        ".5",
-        "1.",
-        "-1",
-        "+1",
-        "1e3",
-        "1_0",
-        "NaN",
-        "Infinity",
-        "\u0660.\u0661",
-        "0.1234567",
-        "0,10",
-        "$1",
+        ("is no amount of USDC", ["", " 1", "1\n", ".5", "1.", "-1", "+1", "1e3", "1_0", "NaN", "Infinity",
+                                  "\u0660.\u0661", "0.1234567", "0,10", "$1"]),
+        ("above 1000", ["1000.000001", "1001", "999999"]),
     ],
-)
-def test_what_is_no_amount_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no amount of USDC"):
-        read_usdc(text)
-
-
-@pytest.mark.parametrize("text", ["1000.000001", "1001", "999999"])
-def test_more_than_anybody_means_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="above 1000"):
-        read_usdc(text)
+)  # fmt: skip
+def test_what_is_no_amount_or_too_much_is_refused(said: str, texts: list[str]) -> None:
+    for text in texts:
+        with pytest.raises(ValueError, match=said):
+            read_usdc(text)
 
 
 @settings(max_examples=50)
 @given(st.integers(0, 1_000_000_000))
 def test_an_amount_is_read_again_as_it_was_shown(micro_usd: int) -> None:
     assert read_usdc(show_usdc(micro_usd)) == micro_usd
+
+
+@pytest.mark.promise("clients.settings")
+def test_the_typed_url_comes_before_the_environment_the_configuration_and_the_default(home: dict[str, str]) -> None:
+    assert open_client(None, home).url == "http://127.0.0.1:8402"
+    config.write(home, Config(url="http://configured.test"))
+    assert open_client(None, home).url == "http://configured.test"
+    home["VERDICT_URL"] = "http://environment.test:80/"
+    assert open_client(SimpleNamespace(url=None), home).url == "http://environment.test"
+    assert open_client("https://TYPED.test", home).url == "https://typed.test"
+    write(home, b"{")
+    assert open_client("http://x", home).url == "http://x"
+    with pytest.raises(RefusalError, match="cannot be understood"):
+        open_client(None, {"HOME": home["HOME"]})
+
+
+@pytest.mark.promise("clients.settings")
+def test_the_environments_token_comes_before_the_one_stored_for_the_url(home: dict[str, str]) -> None:
+    here, there = "http://here.test", "http://there.test"
+    credentials.keep(home, here, StoredCredential("kept", "session", None, None))
+    assert (open_client(here, home).token, open_client(there, home).token) == ("kept", None)
+    told = {**home, "VERDICT_TOKEN": " told\n"}
+    assert (open_client(here, told).token, open_client(here, told, token=False).token) == ("told", None)
+    assert open_client(here, {**home, "VERDICT_TOKEN": " "}).token == "kept"
+
+
+@pytest.mark.parametrize(
+    ("typed", "variables", "said", "code"),
+    [
+        (None, {"VERDICT_TOKEN": "s3cret\r\nX-Evil: 1"}, "VERDICT_TOKEN is no token", UNKNOWN_CALLER),
+        ("h", {"VERDICT_URL": "http://x"}, "--url: .*Write it like", FAILED),
+        ("", {}, "--url: .*Write it like", FAILED),
+        (None, {"VERDICT_URL": "h"}, "VERDICT_URL: .*Write it like", FAILED),
+    ],
+)
+def test_a_url_or_token_that_is_not_valid_is_refused_by_its_source(
+    home: dict[str, str], typed: Any, variables: dict[str, str], said: str, code: int
+) -> None:
+    with pytest.raises(RefusalError, match=said) as caught:
+        open_client(typed, home | variables)
+    assert caught.value.code == code
+    assert "s3cret" not in str(caught.value)
+
+
+def test_folders_are_those_of_xdg_else_below_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    chosen = {"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "HOME": "/home/ada"}
+    assert (config_dir(chosen), state_dir(chosen)) == (Path("/c/verdict"), Path("/s/verdict"))
+    for relative in ("", "relative/path", "."):
+        other = {"XDG_CONFIG_HOME": relative, "XDG_STATE_HOME": relative, "HOME": "/home/ada"}
+        assert config_dir(other) == Path("/home/ada/.config/verdict")
+        assert state_dir(other) == Path("/home/ada/.local/state/verdict")
+    assert config_dir({}) == Path.home() / ".config/verdict"
+    monkeypatch.setattr(Path, "home", nowhere)
+    with pytest.raises(RefusalError, match="set HOME"):
+        state_dir({})

@@ -1,5 +1,4 @@
 import json
-import os
 import stat
 import sys
 from pathlib import Path
@@ -18,28 +17,29 @@ KEY = StoredCredential("verdict_sk_x", "api_key", None, None)
 
 
 class Keyring:
-    """A keyring that keeps what it is given, as long as nothing is wrong with it."""
+    """A keyring that keeps what it is given, unless something is wrong with it."""
 
     priority: float = 5
+    forgets = False
 
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str], str] = {}
         self.wrong: Exception | None = None
 
-    def _work(self) -> None:
+    def set_password(self, service: str, name: str, token: str) -> None:
         if self.wrong:
             raise self.wrong
-
-    def set_password(self, service: str, name: str, token: str) -> None:
-        self._work()
-        self.kept[service, name] = token
+        if not self.forgets:
+            self.kept[service, name] = token
 
     def get_password(self, service: str, name: str) -> str | None:
-        self._work()
+        if self.wrong:
+            raise self.wrong
         return self.kept.get((service, name))
 
     def delete_password(self, service: str, name: str) -> None:
-        self._work()
+        if self.wrong:
+            raise self.wrong
         del self.kept[service, name]
 
 
@@ -59,109 +59,65 @@ def file(home: dict[str, str]) -> Path:
     return state_dir(home) / "credentials.json"
 
 
-def test_a_credential_is_kept_in_a_file_of_its_owner_and_found_again(home: dict[str, str]) -> None:
-    assert keep(home, HERE, ADA) == str(file(home))
-    assert find(home, HERE) == ADA
+def test_a_credential_is_stored_for_its_service_in_a_file_of_its_owner(home: dict[str, str]) -> None:
+    forget(home, HERE)
+    assert not file(home).exists()
+    assert keep(home, "https://Verdict.Example:443/", ADA) == str(file(home))  # no keyring works in tests
     assert stat.S_IMODE(file(home).stat().st_mode) == 0o600
-
-
-def test_a_credential_belongs_to_its_address_however_that_is_written(home: dict[str, str]) -> None:
-    keep(home, "https://Verdict.Example:443/", ADA)
     assert find(home, "https://verdict.example") == ADA
     for other in (HERE, "http://verdict.example", "https://verdict.example:8402", "https://verdict.example.evil.test"):
         assert find(home, other) is None
-
-
-def test_the_next_one_takes_the_place_of_the_one_before_and_others_stay(home: dict[str, str]) -> None:
     keep(home, HERE, ADA)
-    keep(home, "https://other.example", KEY)
-    keep(home, HERE, KEY)
-    assert find(home, HERE) == find(home, "https://other.example") == KEY
-
-
-def test_what_is_forgotten_is_gone_and_may_be_forgotten_again(home: dict[str, str]) -> None:
+    keep(home, HERE, KEY._replace(origin="make run"))
+    assert find(home, HERE) == ("verdict_sk_x", "api_key", None, None, "make run")
     forget(home, HERE)
-    assert not file(home).exists()
-    keep(home, HERE, ADA)
-    forget(home, HERE)
-    assert find(home, HERE) is None
-    assert ADA.token not in file(home).read_text()
+    assert (find(home, HERE), find(home, "https://verdict.example")) == (None, ADA)
+    assert "verdict_sk_x" not in file(home).read_text()
+    assert ADA.token not in f"{ADA!r} {ADA} {[ADA]}"
 
 
-def test_where_a_keyring_works_the_token_is_in_it_and_nowhere_else(home: dict[str, str], keyring: Keyring) -> None:
+def test_a_token_in_a_working_keyring_is_nowhere_else(home: dict[str, str], keyring: Keyring) -> None:
     assert keep(home, HERE, ADA) == "the keyring"
     assert keyring.kept == {("verdict", HERE): ADA.token}
     assert ADA.token not in file(home).read_text()
     assert find(home, HERE) == ADA
     forget(home, HERE)
-    assert keyring.kept == {}
-    assert find(home, HERE) is None
-
-
-def test_who_keeps_tokens_in_the_file_never_waits_for_a_keyring(
-    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keep(home, HERE, ADA)
-    monkeypatch.setattr(credentials, "_keyring", None)  # calling it fails
-    assert find(home, HERE) == ADA
-    assert find(home, "http://localhost") is None
-    forget(home, HERE)
-
-
-@pytest.mark.parametrize("wrong", [RuntimeError("locked"), OSError("no bus"), KeyError("odd")])
-def test_a_keyring_that_does_not_work_gives_way_to_the_file(
-    home: dict[str, str], keyring: Keyring, wrong: Exception
-) -> None:
-    keyring.wrong = wrong
-    assert keep(home, HERE, ADA) == str(file(home))
+    assert (keyring.kept, find(home, HERE)) == ({}, None)
+    assert keep(home, HERE, ADA, keyring=False) == str(file(home))
+    keyring.priority = 0  # who keeps tokens in the file never waits for a keyring
     assert find(home, HERE) == ADA
 
 
-def test_a_keyring_that_keeps_nothing_without_a_word_gives_way_to_the_file(
-    home: dict[str, str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"wrong": RuntimeError("locked")}, {"wrong": OSError("no bus")}, {"wrong": KeyError("odd")},
+        {"forgets": True}, {"priority": 0.5},
+    ],
+)  # fmt: skip
+def test_a_keyring_that_does_not_work_is_replaced_by_the_file(
+    home: dict[str, str], keyring: Keyring, changes: dict[str, object]
 ) -> None:
-    monkeypatch.setattr(keyring, "set_password", lambda *_: None)
+    for name, value in changes.items():
+        setattr(keyring, name, value)
     assert keep(home, HERE, ADA) == str(file(home))
+    assert (find(home, HERE), keyring.kept) == (ADA, {})
 
 
-def test_a_keyring_that_is_no_better_than_a_file_is_not_used(home: dict[str, str], keyring: Keyring) -> None:
-    keyring.priority = 0.5
-    assert keep(home, HERE, ADA) == str(file(home))
-    assert keyring.kept == {}
-
-
-def test_a_token_that_the_keyring_lost_is_none(home: dict[str, str], keyring: Keyring) -> None:
+@pytest.mark.parametrize("state", ["lost", "locked", "gone"])
+def test_a_token_that_the_keyring_does_not_return_is_none(
+    home: dict[str, str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
     keep(home, HERE, ADA)
-    keyring.kept.clear()
+    if state == "lost":
+        keyring.kept.clear()
+    elif state == "locked":
+        keyring.wrong = RuntimeError("locked")
+    else:
+        monkeypatch.setitem(sys.modules, "keyring", None)
     assert find(home, HERE) is None
     forget(home, HERE)
     assert json.loads(file(home).read_text()) == {}
-
-
-def test_a_token_in_a_keyring_that_is_locked_or_gone_is_none(
-    home: dict[str, str], keyring: Keyring, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keep(home, HERE, ADA)
-    keyring.wrong = RuntimeError("locked")
-    assert find(home, HERE) is None
-    monkeypatch.setitem(sys.modules, "keyring", None)
-    assert find(home, HERE) is None
-    forget(home, HERE)
-    assert json.loads(file(home).read_text()) == {}
-
-
-def test_a_credential_that_comes_after_the_keyring_has_gone_is_found_in_the_file(
-    home: dict[str, str], keyring: Keyring
-) -> None:
-    keep(home, HERE, ADA)
-    keyring.priority = 0
-    keep(home, HERE, KEY)
-    assert find(home, HERE) == KEY
-
-
-def test_the_real_keyring_is_asked_and_says_that_it_is_switched_off(home: dict[str, str]) -> None:
-    assert os.environ["PYTHON_KEYRING_BACKEND"] == "keyring.backends.null.Keyring"
-    assert keep(home, HERE, ADA) == str(file(home))
 
 
 @pytest.mark.parametrize(
@@ -172,16 +128,15 @@ def test_the_real_keyring_is_asked_and_says_that_it_is_switched_off(home: dict[s
         '{"a": {"kind": "session", "wallet": 1, "expires_at": null, "token": "s3cret"}}',
         '{"a": {"kind": "session", "wallet": null, "expires_at": null, "token": 5}}', '{"token": "s3cret', "[" * 99_999,
     ],
+    ids=range(9),
 )  # fmt: skip
-def test_a_file_that_is_not_understood_is_refused_and_nothing_of_it_is_told(home: dict[str, str], text: str) -> None:
+def test_a_file_that_is_not_understood_is_refused_unchanged_and_not_quoted(home: dict[str, str], text: str) -> None:
     file(home).parent.mkdir(parents=True)
     file(home).write_text(text)
-    for work in (find, forget):
+    for work in (find, forget, lambda home, url: keep(home, url, ADA)):
         with pytest.raises(RefusalError, match="cannot be understood; delete it, and sign in again") as caught:
             work(home, HERE)
         assert "s3cret" not in str(caught.value)
-    with pytest.raises(RefusalError):
-        keep(home, HERE, ADA)
     assert file(home).read_text() == text
 
 
@@ -194,14 +149,6 @@ def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) ->
     file(home).parent.write_bytes(b"")
     with pytest.raises(RefusalError, match=r"cannot be written \(File exists\)"):
         keep(home, HERE, ADA)
-
-
-@pytest.mark.parametrize("work", [find, forget])
-def test_what_is_no_address_has_no_credential(home: dict[str, str], work: object) -> None:
     with pytest.raises(RefusalError, match="not a valid service URL"):
-        work(home, "verdict")  # type: ignore[operator]
-
-
-def test_a_credential_does_not_show_its_token() -> None:
-    assert ADA.token not in f"{ADA!r} {ADA} {[ADA]}"
+        find(home, "verdict")
     assert credentials.FILE == "credentials.json"

@@ -1,23 +1,31 @@
-"""Where a browser returns to, asked as browsers and others ask."""
+"""The login through a browser: the state that is stored, what a browser brings, and the port it returns to."""
 
 import http.client
+import re
 import socket
+import stat
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from service.client.browser_login import Callback
+from service.client import browser_login
+from service.client.browser_login import Callback, open_browser, read_session
+from service.client.errors import RefusalError
 from tests.client.signin.keys import ADDRESS
 
 STATE = "s" * 43
-ONWARD = "http://127.0.0.1:8402/auth/cli/done"
+URL = "http://127.0.0.1:8402"
+ONWARD = f"{URL}/auth/cli/done"
 ENDS = "2026-03-02T00:00:00.000Z"
+FIELDS = {"state": STATE, "token": "secret-token", "wallet": ADDRESS, "expiresAt": ENDS}
+SESSION = ("secret-token", ADDRESS, ENDS, None)
 PATIENCE_S = 30.0
 
 
 def query(**changed: str) -> str:
-    return urlencode({"state": STATE, "token": "secret-token", "wallet": ADDRESS, "expiresAt": ENDS, **changed})
+    return urlencode(FIELDS | changed)
 
 
 @pytest.fixture
@@ -26,121 +34,76 @@ def callback() -> Iterator[Callback]:
         yield opened
 
 
-class Answer:
-    def __init__(self, response: http.client.HTTPResponse) -> None:
-        self.status = response.status
-        self.headers = {name.lower(): value for name, value in response.getheaders()}
-        self.text = response.read().decode()
-
-
-def ask(callback: Callback, target: str, method: str = "GET", host: str = "") -> Answer:
+def ask(callback: Callback, target: str, method: str = "GET", host: str = "") -> tuple[int, dict[str, str], str]:
     connection = http.client.HTTPConnection("127.0.0.1", callback.port, timeout=PATIENCE_S)
     try:
         connection.request(method, target, headers={"Host": host} if host else {})
-        return Answer(connection.getresponse())
+        response = connection.getresponse()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, headers, response.read().decode()
     finally:
         connection.close()
 
 
-def test_a_login_that_returns_is_taken_and_the_browser_sent_on_to_the_service(callback: Callback) -> None:
-    answer = ask(callback, f"/callback?{query()}")
-    assert (answer.status, answer.headers["location"]) == (303, ONWARD)
-    assert "secret-token" not in answer.text + str(answer.headers)
-    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
-
-
-def test_it_listens_on_this_machine_alone(callback: Callback) -> None:
+def test_a_login_returns_once_on_loopback_alone_and_the_browser_is_sent_on(callback: Callback) -> None:
     assert callback.server_address == ("127.0.0.1", callback.port)
-    assert 1024 <= callback.port <= 65_535
-
-
-def test_it_returns_once(callback: Callback) -> None:
-    ask(callback, f"/callback?{query()}")
+    status, headers, text = ask(callback, f"/callback?{query()}")
+    assert (status, headers["location"]) == (303, ONWARD)
+    assert "secret-token" not in text + str(headers)
     again = ask(callback, f"/callback?{query(token='other')}")
-    assert (again.status, again.text) == (410, "This login has returned already.\n")
-    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
-    assert callback.wait(0) is None
-
-
-def test_another_logins_text_is_refused_and_ends_nothing(callback: Callback) -> None:
-    refused = ask(callback, f"/callback?{query(state='t' * 43)}")
-    assert refused.status == 400
-    assert "another login" in refused.text
-    assert callback.wait(0) is None
-    assert ask(callback, f"/callback?{query()}").status == 303
+    assert (again[0], again[2]) == (410, "This login has returned already.\n")
+    assert (callback.wait(PATIENCE_S), callback.wait(0)) == (SESSION, None)
 
 
 @pytest.mark.parametrize(
-    ("target", "method", "status"),
+    ("target", "method", "host", "status"),
     [
-        ("/", "GET", 404),
-        (f"/callback/?{query()}", "GET", 404),
-        (f"/other?{query()}", "GET", 404),
-        ("/callback", "GET", 400),
-        (f"/callback?{query()}", "POST", 501),
-        (f"/callback?{query()}", "HEAD", 501),
-        (f"/callback?{query()}", "OPTIONS", 501),
+        (f"/callback?{query(state='t' * 43)}", "GET", "", 400),
+        ("/callback", "GET", "", 400),
+        ("/", "GET", "", 404),
+        (f"/callback/?{query()}", "GET", "", 404),
+        *((f"/callback?{query()}", method, "", 501) for method in ("POST", "HEAD", "OPTIONS")),
+        *((f"/callback?{query()}", "GET", host, 421) for host in ("evil.example", "localhost", "127.0.0.1:1")),
     ],
 )
-def test_nothing_but_a_get_of_the_callback_is_answered(
-    callback: Callback, target: str, method: str, status: int
+def test_anything_else_is_refused_ends_nothing_and_is_not_logged(
+    callback: Callback, capfd: pytest.CaptureFixture[str], target: str, method: str, host: str, status: int
 ) -> None:
-    assert ask(callback, target, method).status == status
-    assert callback.wait(0) is None
-
-
-@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1"])
-def test_a_name_that_only_resolves_to_this_machine_is_refused(callback: Callback, host: str) -> None:
-    assert ask(callback, f"/callback?{query()}", host=host).status == 421
-    assert callback.wait(0) is None
-
-
-def test_what_it_answers_may_do_nothing_and_is_kept_nowhere(callback: Callback) -> None:
-    for target in ("/callback?nothing", "/", f"/callback?{query()}"):
-        told = ask(callback, target).headers
-        assert told["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
-        assert told["cache-control"] == "no-store"
-        assert told["referrer-policy"] == "no-referrer"
-        assert told["x-content-type-options"] == "nosniff"
-        assert told["content-type"] == "text/plain; charset=utf-8"
-        assert "Python" not in told["server"]
-
-
-def test_nothing_is_logged(callback: Callback, capfd: pytest.CaptureFixture[str]) -> None:
-    ask(callback, f"/callback?{query()}")
-    ask(callback, "/elsewhere")
+    found, headers, _ = ask(callback, target, method, host)
+    assert (found, callback.wait(0)) == (status, None)
+    if status != 501:
+        assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+        assert (headers["cache-control"], headers["referrer-policy"]) == ("no-store", "no-referrer")
+        assert (headers["x-content-type-options"], headers["content-type"]) == ("nosniff", "text/plain; charset=utf-8")
+    assert "Python" not in headers["server"]
+    assert ask(callback, f"/callback?{query()}")[0] == 303
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_connection_on_which_nothing_is_said_holds_nobody_up(
+def test_a_connection_on_which_nothing_is_said_delays_no_other(
     callback: Callback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.client.browser_login._Handler.timeout", None)
     with socket.create_connection(("127.0.0.1", callback.port), PATIENCE_S):
-        assert ask(callback, f"/callback?{query()}").status == 303
+        assert ask(callback, f"/callback?{query()}")[0] == 303
 
 
-def test_a_browser_that_is_gone_in_the_middle_is_no_news(
-    callback: Callback, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "error", "printed"),
+    [("_Handler.end_headers", ConnectionResetError(), False), ("read_session", KeyError("defect"), True)],
+)
+def test_a_browser_that_disconnects_is_not_reported_and_a_defect_is(
+    callback: Callback, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    name: str, error: Exception, printed: bool,
+) -> None:  # fmt: skip
     def fail(*_: object) -> None:
-        raise ConnectionResetError
+        raise error
 
-    monkeypatch.setattr("service.client.browser_login._Handler.end_headers", fail)
+    monkeypatch.setattr(f"service.client.browser_login.{name}", fail)
     with pytest.raises(http.client.RemoteDisconnected):
         ask(callback, f"/callback?{query()}")
-    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
-    assert capfd.readouterr().err == ""
-
-
-def test_a_defect_is(callback: Callback, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise KeyError("defect")
-
-    monkeypatch.setattr("service.client.browser_login.read_session", fail)
-    with pytest.raises(http.client.RemoteDisconnected):
-        ask(callback, f"/callback?{query()}")
-    assert "KeyError: 'defect'" in capfd.readouterr().err
+    assert callback.wait(0 if printed else PATIENCE_S) == (None if printed else SESSION)
+    assert ("KeyError: 'defect'" in capfd.readouterr().err) == printed
 
 
 def test_nothing_listens_when_it_is_over() -> None:
@@ -148,3 +111,70 @@ def test_nothing_listens_when_it_is_over() -> None:
         port = opened.port
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+
+
+def test_a_session_is_read_in_any_order_perhaps_with_a_notice_and_its_token_is_not_printed() -> None:
+    session = read_session(urlencode(dict(reversed(FIELDS.items()))), STATE)
+    assert session == SESSION
+    assert "secret-token" not in repr(session)
+    assert read_session(query(notice="No free questions."), STATE).notice == "No free questions."
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        *((query(state=state), "another login") for state in ("t" * 43, STATE + "s", STATE[1:], "ß" * 43)),
+        *((text, "not what the page gives") for text in ("", "hello", STATE, query(state=""), query(more="1"))),
+        *((query(token=token), "not what the page gives") for token in ("two words", "tök", "", "t" * 9_000)),
+        (urlencode({name: value for name, value in FIELDS.items() if name != "wallet"}), "not what the page gives"),
+        (query() + "&token=another", "not what the page gives"),
+        (query().replace("secret-token", "%ff"), "not what the page gives"),
+        (query(expiresAt="soon"), "an instant is written"),
+        (query(expiresAt=f"{ENDS}\x1b[2J"), "an instant is written"),
+    ],
+)
+def test_what_is_not_this_logins_session_is_refused_without_its_token(given: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as refused:
+        read_session(given, STATE)
+    assert "secret-token" not in str(refused.value)
+
+
+def test_the_state_of_the_last_login_at_a_service_is_stored_for_its_owner_until_it_ends(tmp_path: Path) -> None:
+    environment, file = {"XDG_STATE_HOME": str(tmp_path)}, tmp_path / "verdict" / "signin.json"
+    assert browser_login.find_login(environment, URL) is None
+    states = [browser_login.begin_login(environment, URL) for _ in range(3)]
+    assert len({state for state in states if re.fullmatch(r"[A-Za-z0-9_-]{43}", state)}) == 3
+    assert browser_login.find_login(environment, URL) == states[-1]
+    assert browser_login.find_login(environment, "https://example.org") is None
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    for content in ("", "{", "[]", "{}", f'{{"url": "{URL}"}}', f'{{"url": "{URL}", "state": 1}}'):
+        file.write_text(content)
+        assert browser_login.find_login(environment, URL) is None
+    browser_login.end_login(environment)
+    browser_login.end_login(environment)
+    file.parent.rmdir()
+    file.parent.write_text("in the way")
+    with pytest.raises(RefusalError, match=r"signin\.json cannot be written"):
+        browser_login.begin_login(environment, URL)
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "opens"),
+    [
+        *(("linux", {name: ":0"}, True) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")),
+        ("darwin", {}, True), ("win32", {}, True), ("linux", {"SSH_CONNECTION": "somewhere"}, False),
+    ],
+)  # fmt: skip
+def test_a_browser_is_opened_on_a_desktop_and_not_one_of_text_in_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], opens: bool
+) -> None:
+    pages: list[str] = []
+
+    def note(page: str) -> bool:
+        pages.append(page)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", note)
+    monkeypatch.setattr("sys.platform", platform)
+    assert open_browser(URL, variables) is opens
+    assert pages == [URL] * opens

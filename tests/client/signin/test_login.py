@@ -1,4 +1,4 @@
-"""Every way to sign in, over HTTP, against doors that check as the service's do."""
+"""Every way to sign in and out, over HTTP, against routes that check as the service's do."""
 
 import io
 import json
@@ -12,9 +12,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from service.cli import login_commands
-from service.client import browser_login
+from service.client import browser_login, credentials
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
-from service.client.errors import UNKNOWN_CALLER, UNREACHABLE, RefusalError
+from service.client.credentials import StoredCredential
+from service.client.errors import UNAVAILABLE, UNKNOWN_CALLER, UNREACHABLE, RefusalError
 from tests.client.signin.gate import Gate
 from tests.client.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
 from tests.client.signin.person import Person
@@ -71,82 +72,60 @@ def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 @pytest.mark.promise("signin.keystore")
-def test_a_keystore_signs_without_a_browser_and_the_session_is_kept(
+def test_a_keystore_signs_without_a_browser_and_the_session_is_stored(
     gate: Gate, person: Person, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     person.environment["VERDICT_KEYSTORE_PASSWORD"] = PASSWORD
-    assert person.login("--keystore", write_keystore(tmp_path / "key.json")) == 0
-    kept = person.credential
-    assert kept is not None
-    assert kept.token in gate.tokens
-    assert (kept.kind, kept.wallet) == ("session", ADDRESS)
-    told = json.loads(capsys.readouterr().out)
-    assert told == {
-        "url": gate.url,
-        "kind": "session",
-        "walletAddress": ADDRESS,
-        "expiresAt": kept.expires_at,
-        "keptIn": str(person.state_dir / "credentials.json"),
-    }
-    assert stat.S_IMODE((person.state_dir / "credentials.json").stat().st_mode) == 0o600
-
-
-def test_a_key_of_the_environment_signs_too(gate: Gate, person: Person, browser: Browser) -> None:
-    person.environment["VERDICT_WALLET_KEY"] = KEY
-    assert person.login() == 0
-    assert browser.pages == []
-    assert gate.messages[0].splitlines()[1] == ADDRESS
-
-
-def test_what_the_service_tells_a_new_account_is_shown_once(
-    gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]
-) -> None:
     gate.notice = {"notice": "This account has no free questions.\x1b[2J"}
-    person.environment["VERDICT_WALLET_KEY"] = KEY
-    assert person.login() == 0
-    assert capsys.readouterr().err == "verdict: This account has no free questions.\N{REPLACEMENT CHARACTER}[2J\n"
+    gate.clock.at_ms += 40 * 86_400_000  # a wrong clock here does no harm
+    assert person.login("--keystore", write_keystore(tmp_path / "key.json")) == 0
+    kept, file = person.credential, person.state_dir / "credentials.json"
+    assert kept is not None
+    assert (kept.token in gate.tokens, kept.kind, kept.wallet) == (True, "session", ADDRESS)
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {
+        "url": gate.url, "kind": "session", "walletAddress": ADDRESS, "expiresAt": kept.expires_at, "keptIn": str(file),
+    }  # fmt: skip
+    assert told.err == "verdict: This account has no free questions.\N{REPLACEMENT CHARACTER}[2J\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-@pytest.mark.usefixtures("terminal")
-def test_what_the_service_tells_by_the_browser_is_shown_too(
-    person: Person, browser: Browser, capsys: pytest.CaptureFixture[str]
+def test_a_key_of_the_environment_signs_the_message_of_eip_4361_for_the_address_that_was_asked(
+    gate: Gate, person: Person, browser: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    browser.changed = {"notice": "This account has no free questions."}
-    assert person.login() == 0
-    assert browser.answered[0] == 303
-    assert capsys.readouterr().err.endswith("verdict: This account has no free questions.\n")
-
-
-def test_what_is_signed_is_for_the_address_that_was_asked(gate: Gate, person: Person) -> None:
-    person.environment["VERDICT_WALLET_KEY"] = KEY
+    person.environment |= {"VERDICT_WALLET_KEY": KEY, "VERDICT_TOKEN": "other"}
+    assert person.login("--json") == 0
+    assert browser.pages == []
+    assert "VERDICT_TOKEN is set, and goes before what is kept" in capsys.readouterr().err
+    authority = gate.url.removeprefix("http://")
+    lines = gate.messages[0].splitlines()
+    assert lines[:8] == [
+        f"{authority} wants you to sign in with your Ethereum account:", ADDRESS, "", "Sign in to Verdict.", "",
+        f"URI: {gate.url}", "Version: 1", "Chain ID: 84532",
+    ]  # fmt: skip
+    assert [line.partition(": ")[0] for line in lines[8:]] == ["Nonce", "Issued At", "Expiration Time"]
+    credentials.forget(person.environment, gate.url)
     gate.domains = {"api.example.org"}
     with pytest.raises(RefusedError, match=r"for another domain; this is api\.example\.org"):
         person.login()
     assert person.credential is None
 
 
-def test_a_clock_that_is_wrong_here_keeps_nobody_out(gate: Gate, person: Person) -> None:
-    person.environment["VERDICT_WALLET_KEY"] = KEY
-    gate.clock.at_ms += 40 * 86_400_000
-    assert person.login() == 0
-
-
 @pytest.mark.parametrize(
     ("path", "document"),
     [
-        ("/api/cli/manifest", {"data": {}, "meta": {}}),
-        ("/api/cli/manifest", {"data": [], "meta": {}}),
-        ("/api/cli/manifest", {"data": {"networks": []}, "meta": {}}),
-        ("/api/cli/manifest", {"data": {"networks": ["solana:1"]}, "meta": {}}),
-        ("/api/cli/manifest", {"data": {"networks": [1]}, "meta": {}}),
+        *(
+            ("/api/cli/manifest", {"data": data, "meta": {}})
+            for data in list[Any](({}, [], {"networks": []}, {"networks": ["solana:1"]}, {"networks": [1]}))
+        ),
         ("/api/auth/nonce", []),
         ("/api/auth/nonce", {"nonce": "abcdefgh\nURI: https://other.example", "expiresAt": "2026-01-01T00:00:00Z"}),
         ("/api/auth/nonce", {"nonce": "abcdefgh", "expiresAt": "soon"}),
-        ("/api/auth/nonce", {"nonce": "abcdefgh", "expiresAt": 1}),
         ("/api/auth/login", {"token": 1}),
+        ("/api/auth/login", {"token": "two\r\nlines", "expiresAt": "2026-01-01T00:00:00Z"}),
     ],
 )
-def test_a_service_that_answers_otherwise_is_told_so_and_nothing_is_kept(
+def test_answers_of_another_form_are_refused_and_nothing_is_stored(
     gate: Gate, person: Person, path: str, document: Any
 ) -> None:
     person.environment["VERDICT_WALLET_KEY"] = KEY
@@ -157,23 +136,25 @@ def test_a_service_that_answers_otherwise_is_told_so_and_nothing_is_kept(
 
 
 @pytest.mark.promise("signin.login-command")
-def test_the_browser_is_sent_to_the_page_and_its_session_kept(
-    gate: Gate, person: Person, browser: Browser, terminal: None, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("terminal")
+def test_the_browser_is_sent_to_the_page_and_its_session_stored(
+    gate: Gate, person: Person, browser: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    browser.changed = {"notice": "This account has no free questions."}
     assert person.login() == 0
     page = urlsplit(browser.pages[0])
     assert f"{page.scheme}://{page.netloc}{page.path}" == f"{gate.url}/auth/cli"
     assert parse_qs(page.query).keys() == {"state", "port"}
     assert browser.answered == (303, f"{gate.url}/auth/cli/done")
-    kept = person.credential
+    kept, told = person.credential, capsys.readouterr()
     assert kept is not None
     assert (kept.token, kept.wallet) == ("session.0", ADDRESS)
-    told = capsys.readouterr()
     assert told.out == (
         f"Signed in to {gate.url} as {ADDRESS} until {str(kept.expires_at)[:10]}. "
         f"It is kept in {person.state_dir / 'credentials.json'}.\n"
     )
     assert "Your browser opens this page to sign in:" in told.err
+    assert told.err.endswith("verdict: This account has no free questions.\n")
     assert "session.0" not in told.out + told.err
     assert browser_login.find_login(person.environment, gate.url) is None
 
@@ -182,69 +163,46 @@ def test_the_browser_is_sent_to_the_page_and_its_session_kept(
 def test_where_no_browser_is_opened_its_address_is_printed(
     person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def read(page: str, environment: object) -> bool:
-        browser(page, environment)
-        return False
-
-    monkeypatch.setattr(login_commands, "open_browser", read)
+    monkeypatch.setattr(login_commands, "open_browser", lambda *given: browser(*given) is None)
     person.login()
     assert f"Open this page to sign in:\n  {browser.pages[0]}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("is_terminal", "given"), [(False, []), (True, ["--no-browser"])])
-def test_nothing_is_opened_for_a_program_or_where_it_is_not_wanted(
-    person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, is_terminal: bool, given: list[str]
+def test_nothing_is_opened_for_a_program_or_if_not_wanted_and_the_login_can_be_finished_by_hand(
+    gate: Gate, person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, is_terminal: bool, given: list[str]
 ) -> None:
     monkeypatch.setattr(login_commands, "is_terminal", lambda _: is_terminal)
     monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
-    with pytest.raises(RefusalError, match="did not return"):
+    with pytest.raises(RefusalError, match=r"did not return.*verdict login --paste") as refused:
         person.login(*given)
-    assert browser.pages == []
-
-
-@pytest.mark.usefixtures("terminal")
-def test_a_browser_that_never_returns_is_given_up_and_can_be_finished_by_hand(
-    gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(login_commands, "open_browser", lambda *_: True)
-    monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
-    with pytest.raises(RefusalError, match="verdict login --paste") as refused:
-        person.login()
-    assert refused.value.code == UNREACHABLE
+    assert (refused.value.code, browser.pages) == (UNREACHABLE, [])
     assert browser_login.find_login(person.environment, gate.url) is not None
 
 
 @pytest.mark.usefixtures("terminal")
-def test_a_token_that_is_not_the_wallets_it_comes_with_is_not_kept(person: Person, browser: Browser) -> None:
-    browser.changed = {"wallet": "0x" + "11" * 20}
-    with pytest.raises(RefusalError, match="not the wallet's that it names") as refused:
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"wallet": "0x" + "11" * 20}, "not the wallet's that it names"), ({"token": "made-up"}, "not known")],
+)
+def test_a_session_that_the_service_does_not_confirm_is_not_stored(
+    person: Person, browser: Browser, changed: dict[str, str], said: str
+) -> None:
+    browser.changed = changed
+    with pytest.raises((RefusalError, RefusedError), match=said) as refused:
         person.login()
-    assert refused.value.code == UNKNOWN_CALLER
+    assert getattr(refused.value, "code", None) in {UNKNOWN_CALLER, "AUTH_INVALID"}
     assert person.credential is None
 
 
-@pytest.mark.usefixtures("terminal")
-def test_a_token_that_the_service_does_not_know_is_not_kept(person: Person, browser: Browser) -> None:
-    browser.changed = {"token": "made-up"}
-    with pytest.raises(RefusedError, match="not known"):
-        person.login()
-    assert person.credential is None
-
-
-@pytest.mark.parametrize("given", [[], ["--paste"]])
-def test_a_service_without_a_page_is_told_with_what_to_do(gate: Gate, person: Person, given: list[str]) -> None:
+def test_a_service_without_a_page_or_that_fails_is_named_before_a_browser_is_opened(gate: Gate, person: Person) -> None:
     gate.has_page = False
-    with pytest.raises(RefusalError, match="verdict login --keystore FILE"):
-        person.login(*given)
-
-
-def test_a_service_that_fails_says_why_before_any_browser_is_opened(gate: Gate, person: Person) -> None:
+    for given in ([], ["--paste"]):
+        with pytest.raises(RefusalError, match="verdict login --keystore FILE"):
+            person.login(*given)
     gate.answers["/auth/cli"] = (503, {"error": {"code": "UNAVAILABLE", "message": "Not yet."}})
     with pytest.raises(RefusedError, match="Not yet"):
         person.login()
-
-
-def test_a_service_that_is_not_there_is_told_before_any_browser_is_opened(person: Person) -> None:
     person.environment["VERDICT_URL"] = "http://127.0.0.1:1"
     with pytest.raises(UnreachableError):
         person.login()
@@ -257,87 +215,101 @@ def returned(gate: Gate, state: str) -> str:
 
 @pytest.mark.promise("signin.paste")
 @pytest.mark.parametrize("before", ["", "http://127.0.0.1:40404/callback?"])
-def test_a_login_whose_browser_could_not_return_is_finished_by_pasting_what_it_has(
-    gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, before: str
+def test_a_login_whose_browser_could_not_return_is_finished_by_pasting_what_the_page_shows(
+    gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], before: str
 ) -> None:
-    monkeypatch.setattr(login_commands, "PATIENCE_S", 0.0)
-    with pytest.raises(RefusalError):
-        person.login()
-    state = browser_login.find_login(person.environment, gate.url)
-    assert state is not None
-    pipe(monkeypatch, f" {before}{returned(gate, state)} \n")
-    assert person.login("--paste") == 0
-    assert person.credential is not None
-    assert person.credential.token == "session.0"
-    assert browser_login.find_login(person.environment, gate.url) is None
-
-
-def test_pasting_begins_a_login_where_there_is_none_whose_page_shows_what_to_paste(
-    gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(RefusalError, match="nothing was given"):
+    pipe(monkeypatch, returned(gate, "t" * 43))
+    with pytest.raises(RefusalError, match="another login"):
         person.login("--paste")
     state = browser_login.find_login(person.environment, gate.url)
     assert f"  {gate.url}/auth/cli?state={state}\n" in capsys.readouterr().err
     assert state is not None
-    pipe(monkeypatch, returned(gate, state))
+    pipe(monkeypatch, f" {before}{returned(gate, state)} \n")
     assert person.login("--paste") == 0
+    assert person.credential is not None
+    assert person.credential.token == "session.1"
+    assert browser_login.find_login(person.environment, gate.url) is None
 
 
-def test_what_another_login_gave_is_not_taken(gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipe(monkeypatch, returned(gate, "t" * 43))
-    with pytest.raises(RefusalError, match="another login"):
-        person.login("--paste")
-    assert person.credential is None
-
-
-def test_a_key_is_kept_once_the_service_has_said_whose_it_is(
-    gate: Gate, person: Person, terminal: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gate.tokens["verdict_sk_x"] = {"kind": "api_key", "userId": 1, "walletAddress": None}
+@pytest.mark.parametrize("kind", ["api_key", "session"])
+def test_a_key_is_stored_once_the_service_has_confirmed_its_owner(
+    gate: Gate, person: Person, terminal: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    kind: Any,
+) -> None:  # fmt: skip
+    wallet = None if kind == "api_key" else ADDRESS
+    gate.tokens["verdict_sk_x"] = {"kind": kind, "userId": 1, "walletAddress": wallet}
     monkeypatch.setattr("service.client.wallet.getpass", lambda *_: "verdict_sk_x")
     assert person.login("--token") == 0
-    assert person.credential == ("verdict_sk_x", "api_key", None, None, None)
+    assert person.credential == ("verdict_sk_x", kind, wallet, None, None)
     out = capsys.readouterr().out
-    assert out.startswith(f"The key works at {gate.url}. It is kept in ")
+    assert out.startswith(f"The key works at {gate.url}. It is kept in " if wallet is None else "Signed in to ")
     assert "verdict_sk_x" not in out
 
 
-def test_a_session_from_elsewhere_is_kept_as_one(gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    token, _ = gate.open_session(ADDRESS)
-    pipe(monkeypatch, f"{token}\n")
-    assert person.login("--token") == 0
-    assert person.credential == (token, "session", ADDRESS, None, None)
-
-
-def test_a_key_that_is_nobodys_is_not_kept(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipe(monkeypatch, "verdict_sk_x\n")
-    with pytest.raises(RefusedError, match="not known"):
+@pytest.mark.parametrize(
+    ("typed", "identity", "error", "said"),
+    [
+        ("verdict_sk_x", ..., RefusedError, "not known"),
+        ("two words", ..., RefusalError, "no API key"),
+        *(
+            ("key", own, UnreadableAnswerError, "sign-in needs")
+            for own in (None, {}, {"kind": "session", "walletAddress": "a\x1b[2J"})
+        ),
+    ],
+)
+def test_a_key_that_is_not_confirmed_is_not_stored(
+    gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, typed: str, identity: Any, error: Any, said: str
+) -> None:
+    if identity is not ...:
+        gate.tokens[typed] = identity
+    pipe(monkeypatch, f"{typed}\n")
+    with pytest.raises(error, match=said):
         person.login("--token")
+    assert person.credential is None
+    assert bool(gate.asked) == (typed != "two words")
+
+
+def keep(gate: Gate, person: Person, kind: Any = "session") -> None:
+    token, ends = gate.open_session(ADDRESS)
+    credential = StoredCredential(token, kind, ADDRESS, ends)
+    credentials.keep(person.environment, person.url, credential)
+
+
+def test_a_session_is_ended_at_the_service_and_deleted_here_also_if_it_had_ended(
+    gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]
+) -> None:
+    person.environment["VERDICT_TOKEN"] = "other"
+    for has_ended in (False, True):
+        keep(gate, person)
+        if has_ended:
+            gate.tokens.clear()
+        assert person.logout() == 0
+        assert (gate.tokens, person.credential) == ({}, None)
+    told = capsys.readouterr()
+    assert told.out.startswith(f"Signed out of {gate.url}.\n")
+    assert "VERDICT_TOKEN is still set" in told.err
+    assert person.logout() == 0
+    assert capsys.readouterr().out == f"Nobody was signed in to {gate.url}.\n"
+
+
+@pytest.mark.parametrize("status", [429, 500, None])
+def test_a_session_that_the_service_does_not_end_is_deleted_here_and_said_to_go_on(
+    gate: Gate, person: Person, status: int | None
+) -> None:
+    if status is None:
+        person.environment["VERDICT_URL"] = "http://127.0.0.1:1"
+    gate.answers["/api/auth/logout"] = (status or 0, {"error": {"code": "X", "message": "Not now."}})
+    keep(gate, person)
+    with pytest.raises(
+        RefusalError, match="until 20" if status is None else r"still takes it until 20.*: Not now\."
+    ) as refused:
+        person.logout()
+    assert refused.value.code == (UNREACHABLE if status is None else UNAVAILABLE)
     assert person.credential is None
 
 
-def test_what_could_be_no_key_is_not_sent(gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipe(monkeypatch, "two words\n")
-    with pytest.raises(RefusalError, match="no API key"):
-        person.login("--token")
-    assert gate.asked == []
-
-
-@pytest.mark.parametrize("identity", [None, {}, {"kind": "session", "walletAddress": "somebody\x1b[2J"}])
-def test_an_identity_that_is_none_is_not_believed(
-    gate: Gate, person: Person, monkeypatch: pytest.MonkeyPatch, identity: Any
-) -> None:
-    gate.tokens["key"] = identity
-    pipe(monkeypatch, "key\n")
-    with pytest.raises(UnreadableAnswerError):
-        person.login("--token")
-    assert person.credential is None
-
-
-def test_a_token_of_the_environment_is_said_to_go_before_what_is_kept(
-    person: Person, capsys: pytest.CaptureFixture[str]
-) -> None:
-    person.environment |= {"VERDICT_WALLET_KEY": KEY, "VERDICT_TOKEN": "other"}
-    assert person.login("--json") == 0
-    assert "VERDICT_TOKEN is set" in capsys.readouterr().err
+def test_a_key_is_deleted_here_and_not_ended(gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(gate, person, "api_key")
+    assert person.logout() == 0
+    assert (gate.asked, person.credential) == ([], None)
+    assert "It still works" in capsys.readouterr().out
