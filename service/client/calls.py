@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from importlib import import_module
 from secrets import token_hex
-from typing import Any, Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
 import msgspec
 from msgspec import Struct
@@ -124,7 +124,11 @@ def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str)
 
     Only the parameters of the struct are used: the service checks their values. `fixed` are further parameters.
     """
-    signature = inspect.signature(takes)
+    signature, kinds = inspect.signature(takes), get_type_hints(takes)
+    signature = signature.replace(
+        parameters=[own.replace(annotation=kinds[own.name]) for own in signature.parameters.values()],
+        return_annotation=ApiResult[result],  # type: ignore[valid-type]
+    )
 
     def describe(_client: Any, /, *arguments: P.args, **named: P.kwargs) -> ApiCall[T]:
         return ApiCall(offer, result, {**signature.bind(*arguments, **named).arguments, **fixed})
