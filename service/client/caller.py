@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def url_of(typed: object, environment: Mapping[str, str]) -> str:
+def url_of(typed: str | None, environment: Mapping[str, str]) -> str:
     """The service's URL: `--url` (None without it), else `VERDICT_URL`, else the configured one, else localhost.
 
     Raises:
         RefusalError: If it is not a valid service URL.
     """
-    typed = typed if isinstance(typed, str) else getattr(typed, "url", None)
     chosen = typed if typed is not None else environment.get("VERDICT_URL") or None
     try:
         return str(read_address(chosen if chosen is not None else config.read(environment).url or config.URL))
@@ -37,10 +36,12 @@ def token_of(environment: Mapping[str, str], url: str) -> str | None:
     if token and not is_token(token):
         raise RefusalError("VERDICT_TOKEN is no token: it holds a space or a letter that none has", UNKNOWN_CALLER)
     kept = None if token else credentials.find(environment, url)
+    if kept is not None and not is_token(kept.token):
+        raise RefusalError(f"what is stored for {url} is no token; run `verdict login`", UNKNOWN_CALLER)
     return token or (None if kept is None else kept.token)
 
 
-def open_client(typed: object, environment: Mapping[str, str], *, token: bool = True) -> ApiConnection:
+def open_client(typed: str | None, environment: Mapping[str, str], *, token: bool = True) -> ApiConnection:
     """A client for the service at `url_of`, which connects with the first request. Public routes need no token.
 
     Raises:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -118,7 +117,7 @@ def test_the_typed_url_comes_before_the_environment_the_configuration_and_the_de
     config.write(home, Config(url="http://configured.test"))
     assert open_client(None, home).url == "http://configured.test"
     home["VERDICT_URL"] = "http://environment.test:80/"
-    assert open_client(SimpleNamespace(url=None), home).url == "http://environment.test"
+    assert open_client(None, home).url == "http://environment.test"
     assert open_client("https://TYPED.test", home).url == "https://typed.test"
     write(home, b"{")
     assert open_client("http://x", home).url == "http://x"
@@ -134,6 +133,9 @@ def test_the_environments_token_comes_before_the_one_stored_for_the_url(home: di
     told = {**home, "VERDICT_TOKEN": " told\n"}
     assert (open_client(here, told).token, open_client(here, told, token=False).token) == ("told", None)
     assert open_client(here, {**home, "VERDICT_TOKEN": " "}).token == "kept"
+    credentials.keep(home, here, StoredCredential("s3cret token", "session", None, None))
+    with pytest.raises(RefusalError, match="is no token; run `verdict login`"):
+        open_client(here, home)
 
 
 @pytest.mark.parametrize(
