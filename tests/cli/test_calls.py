@@ -1,25 +1,22 @@
-"""Commands that call a route: what is sent, in which form the answer is printed, and how failures are told."""
+"""Commands that call a route: what is sent, in which form the answer is printed, and what is paid for."""
 
 import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.cli import calling, payment_prompt
+from service.cli import payment_prompt
 from service.cli.show import coin
-from service.client.answer import RawAnswer, RefusedError, SentRequest, UnreachableError, UnreadableAnswerError
+from service.client.answer import RawAnswer, RefusedError
 from service.client.errors import UNPAID, RefusalError
 from tests.cli.commanding import Told, typed
 from tests.cli.conftest import Typed
 from tests.cli.recorded import ANSWERS, HOSTILE
 from tests.client.sdk.peer import Reply, answers, peer, says
-
-Fails = Callable[[Exception], None]
 
 THING = {"schemaVersion": 1, "data": {"a": 1, "b": {"c": "é", "d": [1, 2]}, "e": None}, "meta": {"ts": "now"}}
 ENTRIES = [{"id": 1, "in": {"x": True}, "tags": ["p"]}, {"id": 2, "in": {"x": None}, "more": "a,b"}]
@@ -303,216 +300,3 @@ def test_a_refusal_is_told_to_people_in_a_line_and_to_programs_as_it_came(person
         assert person(f"{RISK} --url {there.url}") == (
             4, "", "verdict: No coin 'NOPE' is listed. The closest are NOT, NEAR, OP, ONE, HYPE.\n",
         )  # fmt: skip
-
-
-@pytest.fixture
-def fails(monkeypatch: pytest.MonkeyPatch) -> Fails:
-    """Has commands of routes end in an error."""
-
-    def fail_with(error: Exception) -> None:
-        def call(*_: object) -> int:
-            raise error
-
-        monkeypatch.setattr(calling, "call", call)
-
-    return fail_with
-
-
-def refused(status: int, **headers: str) -> RefusedError:
-    document = {"schemaVersion": 1, "error": {"code": "SOME_CODE", "message": "no \x1b[2J"}}
-    return RefusedError(status, {name.replace("_", "-"): value for name, value in headers.items()}, document)
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        *((refused(status), 1) for status in (400,)),
-        *((refused(status), 2) for status in (401, 403)),
-        *((refused(status), 3) for status in (402, 429)),
-        *((refused(status), 4) for status in (307, 404, 405, 409, 499)),
-        *((refused(status), 5) for status in (500, 502, 503, 599)),
-        (UnreachableError("no"), 6),
-        (UnreadableAnswerError("no"), 5),
-        (RefusalError("no"), 1),
-        (RefusalError("no", 3), 3),
-        (RuntimeError("no"), 7),
-        (OSError(28, "No space left on device"), 1),
-        (OSError(28, "No space left on device", "somewhere"), 7),
-        (OSError(104, "Connection reset by peer"), 7),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_the_exit_code_says_what_kind_of_failure_it_was(
-    fails: Fails, person: Typed, program: Typed, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
-) -> None:
-    monkeypatch.setattr("service.cli.main._discard", lambda _: None)
-    fails(error)
-    assert (person(RISK).code, program(RISK).code) == (code, code)
-
-
-NESTED: list[object] = []
-"""Deeper than Python writes lists, and a service may send what is nearly as deep."""
-for _ in range(100_000):
-    NESTED = [NESTED]
-
-
-def unknown(message: str, candidates: object) -> RefusedError:
-    return RefusedError(404, {}, {"error": {"message": message, "details": {"candidates": candidates}}})
-
-
-def nobody(code: str, authorization: str = "") -> RefusedError:
-    asked = SentRequest("http://a.example", b"GET /", sha256(authorization.encode()).hexdigest())
-    return RefusedError(403, {}, {"error": {"code": code, "message": "who?"}}, asked)
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (refused(404), "no \ufffd[2J\n"),
-        (unknown("none", ["BTC", "B\x07"]), "none\nDid you mean BTC or B\ufffd?\n"),
-        (unknown("closest is BTC", ["BTC"]), "closest is BTC\n"),
-        (unknown("none", []), "none\n"),
-        (unknown("none", [NESTED, None, "BTC"]), "none\nDid you mean BTC?\n"),
-        (unknown("none", ["BTC"] * 10_000), f"none\nDid you mean {' or '.join(['BTC'] * 10)}?\n"),
-        (unknown("none", "BTC"), "none\n"),
-        (refused(429, retry_after="12"), "no \ufffd[2J\nTry again in 12 s.\n"),
-        (refused(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), "no \ufffd[2J\n"),
-        (nobody("AUTH_REQUIRED"), "who?\nA key that you have is kept by `verdict login --token`, or set as"),
-        (nobody("AUTH_REQUIRED", "Bearer x"), "who?\n"),
-        (nobody("NOT_FOUND"), "who?\n"),
-        (refused(401), "no \ufffd[2J\n`verdict login` signs in again. VERDICT_TOKEN, if it is set, goes before"),
-    ],
-)
-def test_people_read_what_is_wrong_and_what_to_do(fails: Fails, person: Typed, error: Exception, said: str) -> None:
-    fails(error)
-    told = person(RISK).err
-    assert told.startswith(f"verdict: {said}")
-    assert told.endswith(said[-1]) or not said.endswith("\n")
-    assert told.count("\n") == max(said.count("\n"), 1 + (not said.endswith("\n")))
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (UnreachableError("where?"), "UNREACHABLE"),
-        (UnreadableAnswerError("where?"), "UNAVAILABLE"),
-        (RefusalError("where?"), "BAD_REQUEST"),
-        (RefusalError("where?", 2), "AUTH_REQUIRED"),
-        (RefusalError("where?", 3), "PAYMENT_REQUIRED"),
-        (RefusalError("where?", 4), "REFUSED"),
-        (RefusalError("where?", 7), "INTERNAL"),
-    ],
-)
-def test_programs_read_an_envelope_of_what_failed_here(
-    fails: Fails, program: Typed, error: Exception, code: str
-) -> None:
-    fails(error)
-    assert json.loads(program(RISK).err) == {"schemaVersion": 1, "error": {"code": code, "message": "where?"}}
-
-
-@pytest.mark.parametrize("form", ["", "--json", "--ndjson", "--csv"])
-def test_programs_read_what_the_service_sent(fails: Fails, person: Typed, program: Typed, form: str) -> None:
-    error = refused(402)
-    error.document["accepts"] = [{"payTo": "é"}]
-    fails(error)
-    for told in (program(f"{RISK} {form}"), *([person(f"{RISK} {form}")] if form else [])):
-        assert (told.out, told.err.count("\n"), json.loads(told.err)) == ("", 1, error.document)
-    fails(RefusedError(502, {}, {"error": "where?"}))
-    assert json.loads(program(RISK).err) == {"error": "where?"}
-    fails(RefusedError(418, {}, None))
-    assert "418" in json.loads(program(RISK).err)["error"]["message"]
-
-
-@pytest.mark.parametrize(("code", "kept"), [(3, True), (5, False), (6, False)])
-def test_what_was_not_paid_for_is_told_with_how_it_could_be_and_what_may_be_paid_is_not(
-    fails: Fails, program: Typed, code: int, kept: bool
-) -> None:
-    error = RefusalError("too dear", code)
-    offered = {"schemaVersion": 1, "error": {"code": "X", "message": "pay"}, "accepts": [1]}
-    error.__cause__ = RefusedError(402, {}, offered)
-    fails(error)
-    document = json.loads(program(RISK).err)
-    assert (document["error"]["message"], "accepts" in document) == ("too dear", kept)
-
-
-def test_a_defect_says_that_it_is_one_without_what_could_steer_the_terminal_or_opens_a_door(
-    fails: Fails, person: Typed
-) -> None:
-    fails(RuntimeError("postgres://verdict:sesame@db.example.org/verdict?password=sesame, Bearer sesame \x1b]0;t\x07"))
-    said = person(RISK).err
-    assert "Traceback" in said
-    assert "RuntimeError: postgres://" in said
-    assert said.endswith(
-        "verdict: this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it\n"
-    )
-    assert not {"\x1b", "\x07"} & set(said)
-    assert "sesame" not in said
-
-
-COINS = json.loads((ANSWERS / "coins.json").read_text())
-FULL = json.loads((ANSWERS / "signal.json").read_text())
-
-
-def row(**changes: Any) -> Reply:
-    """The table's answer for one coin."""
-    return says({**COINS, "data": {**COINS["data"], "coins": [{**COINS["data"]["coins"][0], **changes}]}})
-
-
-def brief() -> Reply:
-    """A verdict in brief."""
-    data = {name: value for name, value in FULL["data"].items() if name != "raw"}
-    return says({**FULL, "data": {**data, "price": 1.0, "claims": [], "omitted": {"raw": 1}}})
-
-
-def test_an_overview_is_made_of_the_coins_row_and_its_verdict_with_the_two_reasons_that_count_most(
-    person: Typed,
-) -> None:
-    changes = {"price": 187.27, "change_24h": -1.5145, "funding_apr": -3.2, "streak_days": 4, "trend_daily": "UP"}
-    with peer(row(**changes), brief()) as there:
-        told = person(f"BTC --url {there.url}")
-    assert (told.code, told.err) == (0, "")
-    symbol = COINS["data"]["coins"][0]["symbol"]
-    assert [heard.target for heard in there.heard] == [
-        "/api/cli/coins?symbols=BTC",
-        f"/api/cli/signal/{symbol}?detail=brief",
-    ]
-    rules = sorted(FULL["data"]["rules"], key=lambda rule: -abs(rule["contribution"]))[:2]
-    reasons = [
-        f"{'-+'[rule['contribution'] > 0]} {FULL['data']['evidence'][rule['evidence']].partition(' This ')[0]}"
-        for rule in rules
-    ]
-    shown = ("$187.27", "-1.51 % in 24 h", "▲ UP for 4 days", "-3.20 % a year, shorts pay longs", "of ±4", *reasons)
-    assert [text for text in shown if text not in " ".join(told.out.split())] == []
-    assert max(map(len, told.out.splitlines())) <= 80
-
-
-def test_a_program_gets_both_answers_of_an_overview(program: Typed) -> None:
-    with peer(row(), brief()) as there:
-        found = program(f"coin btc --url {there.url}").json
-    assert (found["data"]["coin"], found["meta"]) == (COINS["data"]["coins"][0], COINS["meta"])
-    assert found["data"]["signal"]["verdict"] == FULL["data"]["verdict"]
-
-
-def test_an_overview_of_an_unknown_coin_is_refused_and_costs_one_call(person: Typed) -> None:
-    refused = json.loads((ANSWERS / "refused.unknown.json").read_text())
-    with peer(says(refused, 404)) as there:
-        told = person(f"NOPE --url {there.url}")
-    assert (told.code, told.out, refused["error"]["message"] in told.err, len(there.heard)) == (4, "", True, 1)
-
-
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        (says({"error": {"message": "Not yet."}}, 503), "Not yet."),
-        (says(json.loads((ANSWERS / "refused.402.json").read_text()), 402), ""),
-    ],
-)
-def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: Typed, reply: Reply, said: str) -> None:
-    with peer(row(price=187.27, _stale_fields=["price"]), reply) as there:
-        told = person(f"BTC --url {there.url}")
-    assert (told.code, told.err.startswith(f"verdict: no verdict: {said}")) == (0, True)
-    assert [text in told.out for text in ("$187.27", "(stale)", "Verdict")] == [True, True, False]
-
-
-def test_a_rehearsal_of_an_overview_shows_both_calls(person: Typed) -> None:
-    assert person("BTC --dry-run").out.count("Would cost one question or, once they are spent, 0.005 USDC.") == 2

@@ -1,0 +1,78 @@
+"""`verdict BTC`: the overview of a coin."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Typed
+from tests.cli.recorded import ANSWERS
+from tests.client.sdk.peer import Reply, peer, says
+
+COINS = json.loads((ANSWERS / "coins.json").read_text())
+FULL = json.loads((ANSWERS / "signal.json").read_text())
+
+
+def row(**changes: Any) -> Reply:
+    """The table's answer for one coin."""
+    return says({**COINS, "data": {**COINS["data"], "coins": [{**COINS["data"]["coins"][0], **changes}]}})
+
+
+def brief() -> Reply:
+    """A verdict in brief."""
+    data = {name: value for name, value in FULL["data"].items() if name != "raw"}
+    return says({**FULL, "data": {**data, "price": 1.0, "claims": [], "omitted": {"raw": 1}}})
+
+
+def test_an_overview_is_made_of_the_coins_row_and_its_verdict_with_the_two_reasons_that_count_most(
+    person: Typed,
+) -> None:
+    changes = {"price": 187.27, "change_24h": -1.5145, "funding_apr": -3.2, "streak_days": 4, "trend_daily": "UP"}
+    with peer(row(**changes), brief()) as there:
+        told = person(f"BTC --url {there.url}")
+    assert (told.code, told.err) == (0, "")
+    symbol = COINS["data"]["coins"][0]["symbol"]
+    assert [heard.target for heard in there.heard] == [
+        "/api/cli/coins?symbols=BTC",
+        f"/api/cli/signal/{symbol}?detail=brief",
+    ]
+    rules = sorted(FULL["data"]["rules"], key=lambda rule: -abs(rule["contribution"]))[:2]
+    reasons = [
+        f"{'-+'[rule['contribution'] > 0]} {FULL['data']['evidence'][rule['evidence']].partition(' This ')[0]}"
+        for rule in rules
+    ]
+    shown = ("$187.27", "-1.51 % in 24 h", "▲ UP for 4 days", "-3.20 % a year, shorts pay longs", "of ±4", *reasons)
+    assert [text for text in shown if text not in " ".join(told.out.split())] == []
+    assert max(map(len, told.out.splitlines())) <= 80
+
+
+def test_a_program_gets_both_answers_of_an_overview(program: Typed) -> None:
+    with peer(row(), brief()) as there:
+        found = program(f"coin btc --url {there.url}").json
+    assert (found["data"]["coin"], found["meta"]) == (COINS["data"]["coins"][0], COINS["meta"])
+    assert found["data"]["signal"]["verdict"] == FULL["data"]["verdict"]
+
+
+def test_an_overview_of_an_unknown_coin_is_refused_and_costs_one_call(person: Typed) -> None:
+    refused = json.loads((ANSWERS / "refused.unknown.json").read_text())
+    with peer(says(refused, 404)) as there:
+        told = person(f"NOPE --url {there.url}")
+    assert (told.code, told.out, refused["error"]["message"] in told.err, len(there.heard)) == (4, "", True, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (says({"error": {"message": "Not yet."}}, 503), "Not yet."),
+        (says(json.loads((ANSWERS / "refused.402.json").read_text()), 402), ""),
+    ],
+)
+def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: Typed, reply: Reply, said: str) -> None:
+    with peer(row(price=187.27, _stale_fields=["price"]), reply) as there:
+        told = person(f"BTC --url {there.url}")
+    assert (told.code, told.err.startswith(f"verdict: no verdict: {said}")) == (0, True)
+    assert [text in told.out for text in ("$187.27", "(stale)", "Verdict")] == [True, True, False]
+
+
+def test_a_rehearsal_of_an_overview_shows_both_calls(person: Typed) -> None:
+    assert person("BTC --dry-run").out.count("Would cost one question or, once they are spent, 0.005 USDC.") == 2
