@@ -110,7 +110,7 @@ _MOST_CACHED: Final = 256
 MAX_VERSION: Final = b"x-x402-max-version"
 _PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
 _LOGIN: Final = "run `verdict login`: an account has free questions"
-_ACCOUNTLESS: Final = "no token was sent; pay for this call as `accepts` says, or run `verdict login`"
+_ACCOUNTLESS: Final = "no token was sent; pay for this call in USDC (x402), or run `verdict login`"
 _UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
 
 _CacheKey = tuple[QuotaStatus | None, bytes, bytes, bytes | None, bytes | None]
@@ -205,10 +205,10 @@ def _sentence(standing: QuotaStatus | None) -> str:
     if standing is None:
         return _ACCOUNTLESS
     if standing.limit == 0:
-        return f"{NO_FREE_QUESTIONS}; pay for this call as `accepts` says"
+        return f"{NO_FREE_QUESTIONS}; pay for this call in USDC (x402)"
     spent = f"your questions are spent ({standing.used} of {standing.limit} used)"
     until = "" if standing.reset_ms is None else f", or wait: the next question is free at {iso(standing.reset_ms)}"
-    return f"{spent}; pay for this call as `accepts` says{until}"
+    return f"{spent}; pay for this call in USDC (x402){until}"
 
 
 def _answer(challenge: Challenge) -> Response:
