@@ -1,5 +1,7 @@
 # Run `make <target>`. Required: make, and Python 3.11 or newer.
 .DEFAULT_GOAL := help
+# Several hundred processes of the tests, and every start of the service, would else compile the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
 .SUFFIXES:
 .PHONY: help run test golden gate check lint coverage slow system dates tools-present docs bench eval fixtures pictures soak chain browser \
 	vendor commands fuzz mutants dist live-check

@@ -60,6 +60,12 @@ def sources() -> Mapping[Path, str]:
     return {path: path.read_text() for path in sorted(SERVICE.rglob("*.py"))}
 
 
+@cache
+def trees() -> Mapping[Path, ast.Module]:
+    """Syntax tree of every Python file of `service/`."""
+    return {path: ast.parse(text) for path, text in sources().items()}
+
+
 def package_of(path: Path) -> str:
     """First part of a file's module name below `service`."""
     return path.relative_to(SERVICE).parts[0].removesuffix(".py")
@@ -83,18 +89,19 @@ def duplicate_classes() -> dict[str, int]:
     """Public class names that more than one class has, with their number."""
     names = Counter(
         node.name
-        for text in sources().values()
-        for node in ast.parse(text).body
+        for tree in trees().values()
+        for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     return {name: count for name, count in sorted(names.items()) if count > 1}
 
 
-def banned_words() -> dict[str, Counter[str]]:
+@cache
+def banned_words() -> Mapping[str, Counter[str]]:
     """Banned words in names and docstrings, by package."""
     found: dict[str, Counter[str]] = {}
-    for path, text in sources().items():
-        words = Counter(word for word in _words_of(path, ast.parse(text)) if word in BANNED_WORDS)
+    for path, tree in trees().items():
+        words = Counter(word for word in _words_of(path, tree) if word in BANNED_WORDS)
         if words:
             found.setdefault(package_of(path), Counter()).update(words)
     return found

@@ -142,9 +142,8 @@ def text_of(path: Path) -> str:
     return path.read_text()
 
 
-@cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(text_of(path))
+    return measures.trees()[path]
 
 
 def test_every_package_has_a_rank() -> None:
@@ -295,9 +294,8 @@ def test_an_init_holds_only_a_docstring() -> None:
     for path in SERVICE.rglob("__init__.py"):
         if path.parent == SERVICE or relative(path.parent) in PUBLIC_NAMES:
             continue
-        body = ast.parse(path.read_text()).body
-        assert len(body) == 1, path
-        assert ast.get_docstring(ast.parse(path.read_text())), path
+        assert len(tree_of(path).body) == 1, path
+        assert ast.get_docstring(tree_of(path)), path
 
 
 def test_modules_have_specific_names() -> None:

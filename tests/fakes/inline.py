@@ -10,15 +10,18 @@ import sys
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, Final
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, Final, cast
 from unittest.mock import patch
 
 import uvloop
 
-from service.storage import database
+from service.clock import Clock, SystemClock
+from service.storage import database, opening
 from service.storage.database import SqliteDatabase, unavailable_when_failing
-from service.storage.engine import Parameters
+from service.storage.engine import Connection, Parameters, connect
+from service.storage.migrate import Migration, migrate, read_migrations
 from service.storage.writer import Answer, Work, Writer, _answer
 
 _THREADED: Final = (
@@ -80,8 +83,30 @@ class _Inline:
 inline: Final = _Inline()
 
 
+@cache
+def _new_store() -> tuple[list[Migration], Connection]:
+    """All migrations, and a store without rows that they made."""
+    connection, migrations = connect(Path(":memory:")), read_migrations()
+    migrate(connection, migrations, SystemClock())
+    return migrations, connection
+
+
+def _migrate(connection: Connection, migrations: list[Migration], clock: Clock) -> list[int]:
+    """Copy the schema into an empty store, and apply migrations to any other.
+
+    Building it takes 400 statements, each of which reads the schema again; thousands of tests open a store.
+    """
+    every, store = _new_store()
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() or migrations != every:
+        return migrate(connection, migrations, clock)
+    cast("Any", store).backup(connection)
+    connection.execute("UPDATE migrations SET applied_ms = ?", (clock.now_ms(),))
+    return [step.version for step in migrations]
+
+
 def run_inline() -> None:
     """Begin, for this process."""
+    patch.object(opening, "migrate", _migrate).start()
     patch.object(database, "Writer", InlineWriter).start()
     patch.object(database, "SqliteDatabase", InlineDatabase).start()
     kinds: tuple[Any, ...] = (BaseEventLoop, uvloop.Loop)
