@@ -219,7 +219,7 @@ def test_any_bytes_in_a_title_leave_the_other_items(raw: bytes) -> None:
 )
 def test_what_is_made_to_hurt_is_read_in_linear_time(raw: str) -> None:
     for end in ("", "-->", "]]>"):
-        body = f"<rss><channel><item><title>{raw * (1_000_000 // len(raw))}{end}".encode()
+        body = f"<rss><channel><item><title>{raw * (250_000 // len(raw))}{end}".encode()
         with suppress(FeedError):
             read_entries(body, WANTED, len(body))
 

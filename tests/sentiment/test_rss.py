@@ -186,8 +186,8 @@ def test_more_markup_than_any_feed_has_is_refused_unread(monkeypatch: pytest.Mon
 
 
 def test_what_is_made_to_hurt_is_read_in_linear_time() -> None:
-    """Four megabytes of each: comments that never end, tags that never close, elements within elements."""
-    many = 1_000_000
+    """A megabyte of each: comments that never end, tags that never close, elements within elements."""
+    many = 250_000
     for title in ("&lt;!--" * (many // 2), "&lt;a" * many, "&amp;amp;" * (many // 3), "&lt;" * many):
         assert len(read(item(title))) <= 1
     with suppress(FeedError):
