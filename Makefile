@@ -27,6 +27,8 @@ PURE := access/quota payments/checks payments/decode units verdict/decide verdic
 CLIENTS := tests/chain/clients
 BROWSER := tests/browser
 WORKERS ?= 2
+# In the order of the files: files with one long test, such as the golden answers, would come last otherwise.
+PARALLEL = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 SOAK ?= long
 SEED ?= 8402
 
@@ -44,7 +46,7 @@ live-check: $(VENV)/run $(BIN)/verdict ## call every live upstream once; exit co
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service admin doctor --upstreams
 
 test: $(VENV)/dev $(BIN)/verdict ## the fast tests, without processes and real time: at most four minutes on two cores
-	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '$(FAST)'
+	@$(PYTEST) $(PARALLEL) -m '$(FAST)'
 
 golden: $(VENV)/dev $(BIN)/verdict ## record the golden answers again and print the difference
 	@$(BIN)/python -m tests.golden
@@ -57,14 +59,14 @@ check: tools-present lint coverage slow system docs chain browser dates ## every
 
 coverage: $(VENV)/dev $(BIN)/verdict ## run the tests of `make test` with coverage and write it as pages in htmlcov/
 	@rm -f .coverage .coverage.*
-	@$(COVERAGE) run -m pytest -rfE -n $(WORKERS) --dist loadfile -m '$(FAST)'
+	@$(COVERAGE) run -m pytest -rfE $(PARALLEL) -m '$(FAST)'
 	@$(COVERAGE) combine --quiet
 	@$(COVERAGE) html --quiet
 	@$(COVERAGE) report
 	@$(COVERAGE) report --include "$$(printf 'service/%s.py,' $(PURE))" --fail-under 100
 
 slow: $(VENV)/dev $(BIN)/verdict ## slow tests and tests on the recordings, in parallel
-	@$(PYTEST) -n $(WORKERS) --dist loadfile -m '(slow or recorded) and not ($(APART) or $(SYSTEM))'
+	@$(PYTEST) $(PARALLEL) -m '(slow or recorded) and not ($(APART) or $(SYSTEM))'
 
 system: $(VENV)/dev $(BIN)/verdict ## tests of processes, of real time and of the machine, one after the other
 	@$(PYTEST) -m '($(SYSTEM)) and not ($(APART))'
@@ -75,7 +77,7 @@ dates: $(VENV)/dev $(BIN)/verdict ## the tests of `make test` on other days: in 
 	@for at in '+40d' '@2028-02-29 12:00:00' '@2027-01-15 23:59:30' '@2027-03-01 00:00:05'; do \
 		echo "The clock begins at $$at (UTC)."; \
 		TZ=UTC FAKETIME_DISABLE_SHM=1 FAKETIME_DONT_FAKE_MONOTONIC=1 faketime -m -f "$$at" \
-			$(PYTEST) -n $(WORKERS) --dist loadfile --ignore tests/golden -m '$(FAST)' || exit 1; done
+			$(PYTEST) $(PARALLEL) --ignore tests/golden -m '$(FAST)' || exit 1; done
 
 # Elsewhere a test whose tool is missing is skipped. Here that would hide it.
 tools-present:
