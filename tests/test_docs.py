@@ -24,7 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from service.__main__ import run
 from service.access.quota import STARTER
-from service.admin.settings_help import describe
+from service.admin.serve import describe
 from service.cli.commands import read_catalogue
 from service.cli.route_command import RouteCommand
 from service.client import errors

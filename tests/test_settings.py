@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from service.admin.settings_help import describe
+from service.admin.serve import describe
 from service.settings import Settings, SettingsError, takes, variable
 
 

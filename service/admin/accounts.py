@@ -1,8 +1,7 @@
 """`verdict admin keys`, `grants` and `usage`: who may ask, and who has asked."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 import msgspec
@@ -11,7 +10,7 @@ from service.access.accounts import key_row
 from service.access.audit import DayUsage, usage_by_day
 from service.access.grants import GrantedTier, GrantRow
 from service.access.quota import NO_USER
-from service.admin.folder import Folder, NoServiceError, json_option, run_in_folder, say, show
+from service.admin.folder import Column, Folder, NoServiceError, json_option, run_in_folder, say, show
 from service.cli.environment import Duration, Environment, RowId, Utf8Text, VerdictCommand, VerdictGroup, exclude
 from service.cli.output_format import put_document
 from service.cli.terminal import tell
@@ -20,8 +19,14 @@ from service.clock import DAY_MS, LATEST_MS, day_of, iso
 from service.settings import Settings
 from service.wire.access import IssuedKey, KeyName, Tier
 
+T = TypeVar("T")
+
 _TIERS: Final = ("free", "access", "pro")
 _MONTH: Final = 30
+_LIVE_KEYS: Final = """
+SELECT user_id, name FROM credentials
+WHERE kind = 'api_key' AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY id DESC
+"""
 
 
 @click.group("keys", cls=VerdictGroup)
@@ -63,8 +68,7 @@ def create_key(
         return DONE
     say(issued.key)
     tell(
-        f"This key is shown once: keep it now. User {issued.user_id}, tier {issued.tier}, "
-        f"{f'until {issued.expires_at}' if issued.expires_at else 'without an end'}, "
+        f"This key is shown once: keep it now. User {issued.user_id}, tier {issued.tier}, {_ends(issued.expires_at)}, "
         f"for the service on {Settings.from_environ(environment.variables).data_dir}."
     )
     return DONE
@@ -81,20 +85,20 @@ def list_keys(environment: Environment, user: int | None, *, json: bool) -> int:
         found = await folder.admin.list_keys(user)
         return [{**msgspec.to_builtins(key_row(key)), "user_id": key.user_id} for key in found]
 
-    with _naming_own_keys():
-        found = run_in_folder(environment.variables, read)
-    rows = [
-        [
-            key["prefix"],
-            key["user_id"],
-            _state(key["revoked_at"], key["expires_at"]),
-            str(key["last_used_at"] or "-")[:10],
-            key["name"],
-        ]
-        for key in found
-    ]
-    headers = ["PREFIX", "USER", "STATE", "LAST USED", "NAME"]
-    return show(environment, {"keys": found}, headers, rows, "w", json=json, nothing="There are no keys yet.")
+    return show(
+        environment,
+        {"keys": _on_keys(environment, read)},
+        {
+            "PREFIX": "prefix",
+            "USER": "user_id",
+            "STATE": lambda key: _state(key["revoked_at"], key["expires_at"]),
+            "LAST USED": lambda key: _day(key["last_used_at"]),
+            "NAME": "name",
+        },
+        "w",
+        json=json,
+        nothing="There are no keys yet.",
+    )
 
 
 @keys.command("revoke", example="verdict admin keys revoke verdict_sk_4kYw0VqG")
@@ -102,16 +106,14 @@ def list_keys(environment: Environment, user: int | None, *, json: bool) -> int:
 @click.pass_obj
 def revoke_key(environment: Environment, prefix: str) -> int:
     """Revoke a key at once."""
-    with _naming_own_keys():
-        run_in_folder(environment.variables, lambda folder: folder.admin.revoke_key(prefix))
+    _on_keys(environment, lambda folder: folder.admin.revoke_key(prefix))
     return say(f"{prefix} is revoked; a running service knows within a second.")
 
 
-@contextmanager
-def _naming_own_keys() -> Iterator[None]:
-    """Say where a person's own keys are, to somebody without a data folder."""
+def _on_keys(environment: Environment, work: Callable[[Folder], Awaitable[T]]) -> T:
+    """As `run_in_folder`; without a data folder, the refusal also says where a person's own keys are."""
     try:
-        yield
+        return run_in_folder(environment.variables, work)
     except NoServiceError as error:
         raise NoServiceError(f"{error}; your own keys at a service are those of `verdict keys`") from None
 
@@ -129,8 +131,9 @@ def grants() -> None:
 @json_option
 @click.pass_context
 def add_grant(
-    context: click.Context, user: int | None, wallet: str | None, tier: GrantedTier, expires: int | None, *, json: bool
-) -> int:
+    context: click.Context, user: int | None, wallet: str | None, tier: GrantedTier, expires: int | None,
+    *, json: bool,
+) -> int:  # fmt: skip
     """Give a tier to a user or a wallet."""
     exclude(context, ["user", "wallet"])
     holder = user if wallet is None else wallet
@@ -144,8 +147,7 @@ def add_grant(
     if json:
         put_document(_grant(grant))
         return DONE
-    ends = f"until {iso(grant.expires_ms)}" if grant.expires_ms else "without an end"
-    return say(f"Grant {grant.id}: {grant.tier} for {_holder(grant)}, {ends}.")
+    return say(f"Grant {grant.id}: {grant.tier} for {_holder(_grant(grant))}, {_ends(_iso(grant.expires_ms))}.")
 
 
 @grants.command("list", example="verdict admin grants list")
@@ -153,14 +155,20 @@ def add_grant(
 @click.pass_obj
 def list_grants(environment: Environment, *, json: bool) -> int:
     """List all grants, newest first."""
-    found = run_in_folder(environment.variables, lambda folder: folder.admin.list_grants())
-    rows = [
-        [grant.id, grant.tier, _state(_iso(grant.revoked_ms), _iso(grant.expires_ms)), _holder(grant)]
-        for grant in found
-    ]
-    document = {"grants": [_grant(grant) for grant in found]}
-    headers = ["ID", "TIER", "STATE", "FOR"]
-    return show(environment, document, headers, rows, json=json, nothing="There are no grants yet.")
+
+    async def read(folder: Folder) -> list[dict[str, object]]:
+        names = await _live_names(folder)
+        found = await folder.admin.list_grants()
+        return [_grant(grant, names=names.get(grant.user_id or NO_USER, [])) for grant in found]
+
+    return show(
+        environment,
+        {"grants": run_in_folder(environment.variables, read)},
+        {"ID": "id", "TIER": "tier", "STATE": lambda grant: _state(grant["revokedAt"], grant["expiresAt"]),
+         "FOR": _holder, "NAME": _names},
+        json=json,
+        nothing="There are no grants yet.",
+    )  # fmt: skip
 
 
 @grants.command("revoke", example="verdict admin grants revoke 1")
@@ -176,10 +184,11 @@ def _end(folder: Folder, duration_ms: int | None) -> int | None:
     return None if duration_ms is None else min(folder.clock.now_ms() + duration_ms, LATEST_MS)
 
 
-def _grant(grant: GrantRow) -> dict[str, object]:
+def _grant(grant: GrantRow, **names: Sequence[str]) -> dict[str, object]:
     return {
         "id": grant.id,
         "userId": grant.user_id,
+        **names,
         "wallet": grant.wallet,
         "tier": grant.tier,
         "createdAt": iso(grant.created_ms),
@@ -194,12 +203,32 @@ def _iso(at_ms: int | None) -> str | None:
 
 def _state(revoked: object, expires: object) -> str:
     if revoked:
-        return f"revoked {str(revoked)[:10]}"
-    return f"until {str(expires)[:10]}" if expires else "no end"
+        return f"revoked {_day(revoked)}"
+    return f"until {_day(expires)}" if expires else "no end"
 
 
-def _holder(grant: GrantRow) -> str:
-    return grant.wallet or f"user {grant.user_id}"
+def _day(instant: object) -> str:
+    return str(instant or "-")[:10]
+
+
+def _ends(expires: str | None) -> str:
+    return f"until {expires}" if expires else "without an end"
+
+
+def _holder(grant: Mapping[str, Any]) -> str:
+    return grant["wallet"] or f"user {grant['userId']}"
+
+
+def _names(row: Mapping[str, Any]) -> str | None:
+    return ", ".join(row["names"]) or None
+
+
+async def _live_names(folder: Folder) -> dict[int, list[str]]:
+    """The names of the keys that work now, newest first, by user."""
+    names: dict[int, list[str]] = {}
+    for user, name in await folder.database.read(_LIVE_KEYS, (folder.clock.now_ms(),)):
+        names.setdefault(user, []).append(name)
+    return names
 
 
 @click.command("usage", cls=VerdictCommand, example="verdict admin usage")
@@ -213,43 +242,38 @@ def usage(environment: Environment, user: int | None, *, json: bool) -> int:
     for devices and payers without a token.
     """
 
-    async def read(folder: Folder) -> tuple[int, list[DayUsage]]:
-        return day_of(folder.clock.now_ms()), await folder.database.inspect(usage_by_day)
+    async def read(folder: Folder) -> tuple[str, list[dict[str, object]]]:
+        names, today = await _live_names(folder), day_of(folder.clock.now_ms())
+        users: dict[int, list[DayUsage]] = {}
+        for row in await folder.database.inspect(usage_by_day):
+            if user in {None, row.user_id}:
+                users.setdefault(row.user_id, []).append(row)
+        return _date(today - _MONTH + 1), [_usage(one, names.get(one, []), days, today) for one, days in users.items()]
 
-    today, used = run_in_folder(environment.variables, read)
-    users: dict[int, list[DayUsage]] = {}
-    for row in used:
-        if user in {None, row.user_id}:
-            users.setdefault(row.user_id, []).append(row)
-    rows = [
-        [
-            "anonymous" if one == NO_USER else one,
-            _questions(days, today, today),
-            _questions(days, today - _MONTH + 1),
-            _questions(days),
-            sum(day.paid for day in days),
-            _date(days[-1].day),
-        ]
-        for one, days in users.items()
-    ]
-    headers = ["USER", "TODAY", "30 DAYS", "ALL", "PAID", "LAST DAY"]
-    document = {"users": [_usage(one, days, today) for one, days in users.items()]}
-    return show(environment, document, headers, rows, json=json, nothing="No question has been asked yet.")
+    since, users = run_in_folder(environment.variables, read)
+    columns: dict[str, Column] = {
+        "USER": lambda one: one["userId"] or "anonymous",
+        "TODAY": "today",
+        "30 DAYS": lambda one: sum(asked for day, asked in one["days"].items() if day >= since),
+        "ALL": "total",
+        "PAID": "paid",
+        "LAST DAY": lambda one: max([*one["days"], *one["paidDays"]]),
+        "NAME": _names,
+    }
+    nothing = "No question has been asked yet."
+    return show(environment, {"users": users}, columns, "wwwwww", json=json, nothing=nothing)
 
 
-def _usage(user: int, days: Sequence[DayUsage], today: int) -> dict[str, object]:
+def _usage(user: int, names: Sequence[str], days: Sequence[DayUsage], today: int) -> dict[str, object]:
     return {
         "userId": None if user == NO_USER else user,
-        "today": _questions(days, today, today),
-        "total": _questions(days),
-        "paid": sum(day.paid for day in days),
+        "names": names,
+        "today": sum(used.questions for used in days if used.day == today),
+        "total": sum(used.questions for used in days),
+        "paid": sum(used.paid for used in days),
         "days": {_date(used.day): used.questions for used in days if used.questions},
         "paidDays": {_date(used.day): used.paid for used in days if used.paid},
     }
-
-
-def _questions(days: Iterable[DayUsage], first: int = 0, last: int | None = None) -> int:
-    return sum(used.questions for used in days if used.day >= first and (last is None or used.day <= last))
 
 
 def _date(day: int) -> str:

@@ -8,7 +8,7 @@ COMMANDS = (
     LazyCommand("grants", "give tiers to users and wallets", "service.admin.accounts:grants"),
     LazyCommand("usage", "show how many questions users have asked", "service.admin.accounts:usage"),
     LazyCommand("payments", "list, export, reconcile and resume payments", "service.admin.payments:payments"),
-    LazyCommand("receipts", "verify a saved receipt", "service.admin.receipts:receipts"),
+    LazyCommand("receipts", "verify a saved receipt", "service.admin.verify:receipts"),
     LazyCommand("wallets", "choose the wallets that are watched", "service.admin.wallets:wallets"),
     LazyCommand("backup", "copy the database while it is in use", "service.admin.store:backup"),
     LazyCommand("doctor", "check the data folder; exit code 1 on a finding", "service.admin.doctor:doctor"),

@@ -1,28 +1,29 @@
-"""`verdict admin doctor`: check the data folder and say what to do about findings."""
+"""`verdict admin doctor`: check the data folder, the upstreams or the running service, and say what to do."""
 
 import asyncio
+import http.client
 import shutil
-import stat
-import textwrap
-from collections.abc import Iterator, Sequence
+import ssl
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import click
-import msgspec
 
 from service.access.audit import repair_counters, repair_days
 from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
-from service.admin.doctor_checks import DoctorCheck, check_store, judge
+from service.admin.doctor_checks import check_store, judge
 from service.admin.doctor_network import check_model, check_proxies, check_settlement, check_wallets
 from service.admin.folder import address_of, json_option, refusing
-from service.admin.health_check import check_health
+from service.admin.listener import bracketed, local, resolve
 from service.admin.upstreams import EndpointResult, ask_upstreams
+from service.cli.doctor_command import DoctorCheck, is_exposed
 from service.cli.environment import Environment, VerdictCommand, exclude
 from service.cli.output_format import put_document, put_lines
-from service.cli.terminal import safe, tell
-from service.client.errors import DONE, FAILED
-from service.clock import SECOND_MS, Clock, day_of
+from service.cli.terminal import tell
+from service.client.errors import DONE, FAILED, MISUSED, RefusalError
+from service.clock import Clock, day_of
 from service.settings import Settings
 from service.storage.engine import VERSION, StorageError, check_version
 from service.storage.store import open_store
@@ -30,9 +31,9 @@ from service.wiring.clocks import choose_clock
 
 LEAST_FREE_BYTES: Final = 200 * 2**20
 LARGEST_WAL_BYTES: Final = 256 * 2**20
-_SHOWN: Final = 3
-_INDENT: Final = " " * 9
-_FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_LIVE: Final = "/healthz"
+_TIMEOUT_S: Final = 4
+"""For the connection to the running service, and for each read."""
 
 
 @click.command(
@@ -54,19 +55,24 @@ def doctor(context: click.Context, *, repair: bool, upstreams: bool, health: boo
     """Check the data folder; exit code 1 on a finding. Nothing is changed without `--repair`."""
     exclude(context, ["repair", "upstreams", "health"])
     environment: Environment = context.obj
-    if health:
-        return check_health(environment, as_json=json)
     found: Sequence[DoctorCheck | EndpointResult]
     with refusing():
         settings = Settings.from_environ(environment.variables)
+        if health:
+            url = check_health(settings)
+            put_document({"ok": True, "url": url}) if json else put_lines([f"{url} answers."])
+            return DONE
         clock = choose_clock(settings)
         found = ask_upstreams(settings, clock) if upstreams else _check_folder(settings, clock, repair=repair)
-    is_sound = not any(row.findings if isinstance(row, DoctorCheck) else row.state == "fail" for row in found)
+    is_sound = not any(row.is_finding for row in found)
     if json:
-        put_document({"ok": is_sound, "upstreams" if upstreams else "checks": msgspec.to_builtins(found)})
+        put_document({"ok": is_sound, "upstreams" if upstreams else "checks": [row._asdict() for row in found]})
     else:
-        put_lines(line for row in found for line in _lines(row))
-        put_lines(_counted(found) if upstreams else [])
+        put_lines(line for row in found for line in row.lines(environment.screen))
+        if upstreams:
+            states = [row._asdict()["state"] for row in found]
+            ok, warned, failed = map(states.count, ("ok", "warn", "fail"))
+            put_lines([f"{len(found)} endpoints: {ok} ok, {warned} warnings, {failed} failed."])
     return DONE if is_sound else FAILED
 
 
@@ -82,49 +88,13 @@ def _check_folder(settings: Settings, clock: Clock, *, repair: bool) -> list[Doc
         *asyncio.run(_ask_others(settings, address, clock)),
         _disk(settings.data_dir),
     ]
-    return checks if settings.store else [_engine(), *checks, _privacy(Path(address)), _wal(Path(address))]
+    return checks if settings.store else [_engine(), *checks, *_files(Path(address))]
 
 
 async def _ask_others(settings: Settings, address: str, clock: Clock) -> Sequence[DoctorCheck]:
     return await asyncio.gather(
         check_settlement(settings, clock), check_model(settings, clock), check_wallets(settings, address, clock)
     )
-
-
-def _lines(row: DoctorCheck | EndpointResult) -> Iterator[str]:
-    """One check or endpoint, in 80 columns."""
-    if isinstance(row, DoctorCheck):
-        state, head, notes = "FINDING" if row.findings else "ok", f"{row.check}: {row.said}", row.findings
-    else:
-        notes = [f"{name}: {value}" for name, value in row.limits.items()]
-        state = row.state if row.state == "ok" else row.state.upper()
-        head = f"{row.endpoint}: {row.said}{_measured(row)}"
-    lines = [f"{state:<9}{head}", *(f"{_INDENT}- {note}" for note in notes[:_SHOWN])]
-    if len(notes) > _SHOWN:
-        lines.append(f"{_INDENT}- and {len(notes) - _SHOWN} more (--json lists them)")
-    if row.remedy:
-        lines.append(f"{_INDENT}What to do: {row.remedy.removesuffix('.')}.")
-    for line in lines:
-        yield from map(safe, _wrap(line, break_long_words=isinstance(row, EndpointResult)))
-
-
-def _measured(row: EndpointResult) -> str:
-    """How long the answer took, and by how much the clocks differ."""
-    took = [] if row.took_ms is None else [f"{row.took_ms / SECOND_MS:.2f} s"]
-    off_s = round((row.clock_ms or 0) / SECOND_MS)
-    clock = [f"clock {off_s:+d} s"] if off_s else []
-    return f" ({', '.join([*took, *clock])})" if took or clock else ""
-
-
-def _counted(rows: Sequence[DoctorCheck | EndpointResult]) -> list[str]:
-    states: list[str] = [row.state for row in rows if isinstance(row, EndpointResult)]
-    ok, warned, failed = map(states.count, ("ok", "warn", "fail"))
-    return [f"{len(states)} endpoints: {ok} ok, {warned} warnings, {failed} failed."]
-
-
-def _wrap(line: str, *, break_long_words: bool) -> list[str]:
-    indent = _INDENT + "  "
-    return textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False, break_long_words=break_long_words)
 
 
 async def _repair(settings: Settings, clock: Clock) -> None:
@@ -156,12 +126,6 @@ def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
         return DoctorCheck("secrets", "cannot be used", [said], remedy), None
 
 
-def _privacy(path: Path) -> DoctorCheck:
-    found = [f"{path} can be read by others"] if path.stat().st_mode & _FOR_OTHERS else []
-    good = "the database is readable by its owner alone"
-    return judge("privacy", good, "open to others", found, f"run: chmod 600 {path}")
-
-
 def _disk(folder: Path) -> DoctorCheck:
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
@@ -170,10 +134,51 @@ def _disk(folder: Path) -> DoctorCheck:
     return judge("disk", said, said, found, "free disk space")
 
 
-def _wal(path: Path) -> DoctorCheck:
+def _files(path: Path) -> list[DoctorCheck]:
+    """Checks of the database's file and of its write-ahead log."""
     wal = path.with_name(path.name + "-wal")
     size = wal.stat().st_size if wal.exists() else 0
-    found = ["the write-ahead log is not folded into the database"] if size > LARGEST_WAL_BYTES else []
-    remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
     said = f"{size / 2**20:.1f} MiB"
-    return judge("log", said, said, found, remedy)
+    good = "the database is readable by its owner alone"
+    exposed = [f"{path} can be read by others"] if is_exposed(path) else []
+    unfolded = ["the write-ahead log is not folded into the database"] if size > LARGEST_WAL_BYTES else []
+    remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
+    return [
+        judge("privacy", good, "open to others", exposed, f"run: chmod 600 {path}"),
+        judge("log", said, said, unfolded, remedy),
+    ]
+
+
+def check_health(settings: Settings) -> str:
+    """Ask the address that the settings name for `/healthz`, once.
+
+    Returns:
+        The URL that answered.
+
+    Raises:
+        RefusalError: If the settings name no port, or the service does not answer 200.
+    """
+    if settings.port == 0:
+        raise RefusalError(
+            "VERDICT_PORT=0 takes any free port, so the service's port is not known: set VERDICT_PORT to it", MISUSED
+        )
+    try:
+        host = local(resolve(settings.host, settings.port)[1][0])
+    except (OSError, UnicodeError) as error:
+        raise RefusalError(f"VERDICT_HOST={settings.host} is not a known host ({error})") from error
+    connection = http.client.HTTPConnection(host, settings.port, timeout=_TIMEOUT_S)
+    url = f"http://{bracketed(host)}:{settings.port}{_LIVE}"
+    if settings.tls_cert is not None:
+        context = ssl._create_unverified_context()  # noqa: S323, SLF001 - it names the public host, not this address
+        connection = http.client.HTTPSConnection(host, settings.port, timeout=_TIMEOUT_S, context=context)
+        url = url.replace("http", "https", 1)
+    try:
+        with closing(connection):
+            connection.request("GET", _LIVE)
+            status = connection.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        reason = str(error) or type(error).__name__
+        raise RefusalError(f"{url} does not answer ({reason}): start the service, or read its log") from error
+    if status != http.client.OK:
+        raise RefusalError(f"{url} answers {status}, not 200: check what listens there")
+    return url

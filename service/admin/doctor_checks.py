@@ -9,6 +9,7 @@ from msgspec import Struct
 from service.access.audit import audit_counters, audit_devices, find_future_days
 from service.access.secrets import FILE_NAME, KEY_SECRET_REMEDY, Secrets, count_unverifiable_keys
 from service.admin.quarantine import read_quarantined
+from service.cli.doctor_command import DoctorCheck
 from service.clock import DAY_MS, MINUTE_MS, day_of, iso
 from service.market.plausibility.quarantine import WHOLE
 from service.payments.audit import audit_payments, read_unsettled
@@ -42,15 +43,6 @@ _KEEP_SERVER: Final = (
 _REPAIR: Final = "stop the service and run `verdict admin doctor --repair`"
 
 
-class DoctorCheck(Struct, frozen=True):
-    """Result of one check: findings (empty if there are none) and a remedy."""
-
-    check: str
-    said: str
-    findings: list[str] = []
-    remedy: str | None = None
-
-
 def judge(check: str, good: str, bad: str, findings: Iterable[str], remedy: str) -> DoctorCheck:
     """Make a check: `good` is said of no findings; `bad` of some, with the number of them for `{}`, and the remedy."""
     found = list(findings)
@@ -58,36 +50,36 @@ def judge(check: str, good: str, bad: str, findings: Iterable[str], remedy: str)
 
 
 class StoreSnapshot(Struct, frozen=True):
-    """What the checks of the store read."""
+    """What the checks of the store read, and what to do about damage and about differing payments."""
 
     connection: Connection
     now_ms: int
     secrets: Secrets | None
-    server: bool
+    restore: str
+    keep: str
 
 
 def check_store(settings: Settings, address: str, now_ms: int, secrets: Secrets | None) -> list[DoctorCheck]:
     """Check one snapshot of the store. A store that cannot be read is a finding."""
-    server = settings.store is not None
+    restore, keep = (_RESTORE, _KEEP) if settings.store is None else (_RESTORE_SERVER, _KEEP_SERVER)
     try:
         with open_snapshot(address) as connection:
-            first = _server(connection) if server else [_pages(connection)]
-            if server and any(found.findings for found in first if found.check == "database"):
-                return first
-            snapshot = StoreSnapshot(connection, now_ms, secrets, server)
-            return [*first, *(found for check in _CHECKS if (found := check(snapshot)) is not None)]
+            if settings.store is None:
+                good = "every page and every reference is sound"
+                first = [judge("database", good, "damaged", check_integrity(connection), restore)]
+            else:
+                first = _server(connection)
+                if first[1].findings:
+                    return first
+            snapshot = StoreSnapshot(connection, now_ms, secrets, restore, keep)
+            return [*first, *(found for check in _CHECKS for found in check(snapshot))]
     except DatabaseError as error:
         if settings.store is None:
-            return [DoctorCheck("database", "cannot be read", [str(error)], _RESTORE)]
+            return [DoctorCheck("database", "cannot be read", [str(error)], restore)]
         from service.storage.postgres.errors import refusal  # noqa: PLC0415 - asyncpg, where it is used
 
         said = str(refusal(settings.store, error, error_name(error)))  # without its password
         return [DoctorCheck("database", "cannot be read", [said], "correct VERDICT_STORE, or start the server")]
-
-
-def _pages(connection: Connection) -> DoctorCheck:
-    found = check_integrity(connection)
-    return judge("database", "every page and every reference is sound", "damaged", found, _RESTORE)
 
 
 def _server(connection: Connection) -> list[DoctorCheck]:
@@ -106,61 +98,48 @@ def _server(connection: Connection) -> list[DoctorCheck]:
     size = f"reachable, {found.size / 2**20:.1f} MiB; check its pages with pg_amcheck"
     empty = [] if found.begun else ["no service has used it yet"]
     start = "start the service once, or name the database that it uses in VERDICT_STORE"
+    places = ", ".join(dict.fromkeys(found.nodes))
+    processes = "1 process is" if len(found.nodes) == 1 else f"{len(found.nodes)} processes are"
+    nodes = f"{processes} connected, from {places}" if found.nodes else "no process of the service is connected"
+    leader = f"the leader is connected from {found.leader}" if found.leader else "no process is the leader"
     return [
         judge("PostgreSQL", good, bad, risks, "set all three to on, on the server that writes"),
         judge("database", size, size, empty, start),
-        DoctorCheck("nodes", f"{_connected(found.nodes)}; {_leader(found.leader)}"),
+        DoctorCheck("nodes", f"{nodes}; {leader}"),
     ]
 
 
-def _connected(places: list[str]) -> str:
-    if not places:
-        return "no process of the service is connected"
-    said = "1 process is connected" if len(places) == 1 else f"{len(places)} processes are connected"
-    return f"{said}, from {', '.join(dict.fromkeys(places))}"
-
-
-def _leader(place: str | None) -> str:
-    return "no process is the leader" if place is None else f"the leader is connected from {place}"
-
-
-def _counters(snapshot: StoreSnapshot) -> DoctorCheck:
-    found = audit_counters(snapshot.connection)
-    return judge("counters", "every counter is the sum of its events", "{} users differ", found, _REPAIR)
-
-
-def _devices(snapshot: StoreSnapshot) -> DoctorCheck:
+def _usage(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
+    """Counters, devices and days."""
+    connection = snapshot.connection
+    good = "every counter is the sum of its events"
+    yield judge("counters", good, "{} users differ", audit_counters(connection), _REPAIR)
     good = "every free question of a device is the question of one device"
-    remedy = _RESTORE_SERVER if snapshot.server else _RESTORE
-    return judge("devices", good, "{} differ", audit_devices(snapshot.connection), remedy)
-
-
-def _days(snapshot: StoreSnapshot) -> DoctorCheck:
-    ahead = find_future_days(snapshot.connection, day_of(snapshot.now_ms))
+    yield judge("devices", good, "{} differ", audit_devices(connection), snapshot.restore)
+    ahead = find_future_days(connection, day_of(snapshot.now_ms))
     found = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in ahead]
     remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
-    return judge("days", "no day is in the future", "{} users are in the future", found, remedy)
+    yield judge("days", "no day is in the future", "{} users are in the future", found, remedy)
 
 
-def _ledger(snapshot: StoreSnapshot) -> DoctorCheck:
+def _ledger(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     found = audit_ledger(snapshot.connection)
     chained = f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}"
     good = chained if found.head.entries else "no verdict was issued yet"
-    remedy = _RESTORE_SERVER if snapshot.server else _RESTORE
-    return judge("ledger", good, "was changed after it was written", found.findings, remedy)
+    yield judge("ledger", good, "was changed after it was written", found.findings, snapshot.restore)
 
 
-def _payments(snapshot: StoreSnapshot) -> DoctorCheck:
+def _payments(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     if found := audit_payments(snapshot.connection):
-        remedy = _KEEP_SERVER if snapshot.server else _KEEP
-        return DoctorCheck("payments", "money, receipts and usage differ", found, remedy)
+        yield DoctorCheck("payments", "money, receipts and usage differ", found, snapshot.keep)
+        return
     late = [
         f"{receipt_id} is open since {iso(claimed_ms)}"
         for receipt_id, claimed_ms in read_unsettled(snapshot.connection)
         if snapshot.now_ms - claimed_ms > _LONGEST_OPEN_MS
     ]
     remedy = "run `verdict admin payments reconcile`; it says what stands in the way of each"
-    return judge("payments", "money, receipts and usage agree", "{} open for too long", late, remedy)
+    yield judge("payments", "money, receipts and usage agree", "{} open for too long", late, remedy)
 
 
 _FAILED: Final = """
@@ -174,16 +153,16 @@ _FAILED: Final = """
 """
 
 
-def _refreshes(snapshot: StoreSnapshot) -> DoctorCheck:
+def _refreshes(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     found = [
         f"{what}: {body or 'no answer'}{'' if status is None else f' (status {status})'}, {iso(failed_ms)}"
         for what, failed_ms, status, body in snapshot.connection.execute(_FAILED).fetchall()
     ]
     remedy = "run `verdict admin doctor --upstreams`; it asks every upstream and says what to do about each"
-    return judge("refreshes", "none has failed", "the last of {} failed", found, remedy)
+    yield judge("refreshes", "none has failed", "the last of {} failed", found, remedy)
 
 
-def _facilitator(snapshot: StoreSnapshot) -> DoctorCheck:
+def _facilitator(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     """False and unchecked reports of settlements."""
     stopped = [
         f"payments through {stop.facilitator} are stopped since {iso(stop.stopped_ms)}: it reported "
@@ -192,12 +171,13 @@ def _facilitator(snapshot: StoreSnapshot) -> DoctorCheck:
     ]
     if stopped:
         resume = "ask the facilitator's operator, or use another facilitator; then run `verdict admin payments resume`"
-        return DoctorCheck("facilitator", "reported a settlement that is not on the chain", stopped, resume)
+        yield DoctorCheck("facilitator", "reported a settlement that is not on the chain", stopped, resume)
+        return
     late = count_late(snapshot.connection, snapshot.now_ms)
     found = [f"{late} reported settlements could not be checked on the chain within a minute"] if late else []
     good = "no settlement was reported that the chain does not show"
     remedy = "let VERDICT_RPC_URL name a node that answers; the service goes on checking"
-    return judge("facilitator", good, f"{late} reports unchecked", found, remedy)
+    yield judge("facilitator", good, f"{late} reports unchecked", found, remedy)
 
 
 def check_quarantine(connection: Connection) -> DoctorCheck:
@@ -212,26 +192,23 @@ def check_quarantine(connection: Connection) -> DoctorCheck:
         "run `verdict admin doctor --upstreams`; values are accepted again by themselves once the upstream's answers "
         "are plausible, or once a second source confirms them"
     )
-    return DoctorCheck("quarantine", said, whole, remedy if whole else None)
+    return judge("quarantine", said, said, whole, remedy)
 
 
-def _keys(snapshot: StoreSnapshot) -> DoctorCheck | None:
-    if snapshot.secrets is None:
-        return None
-    strange = count_unverifiable_keys(snapshot.connection, snapshot.secrets, snapshot.now_ms)
-    found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
-    good = f"all that work were made with this {FILE_NAME}"
-    return judge("keys", good, f"{strange} unknown", found if strange else [], KEY_SECRET_REMEDY)
+def _keys(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
+    if snapshot.secrets is not None:
+        strange = count_unverifiable_keys(snapshot.connection, snapshot.secrets, snapshot.now_ms)
+        found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
+        good = f"all that work were made with this {FILE_NAME}"
+        yield judge("keys", good, f"{strange} unknown", found if strange else [], KEY_SECRET_REMEDY)
 
 
-_CHECKS: Final[tuple[Callable[[StoreSnapshot], DoctorCheck | None], ...]] = (
-    _counters,
-    _devices,
-    _days,
+_CHECKS: Final[tuple[Callable[[StoreSnapshot], Iterable[DoctorCheck]], ...]] = (
+    _usage,
     _ledger,
     _payments,
     _refreshes,
     _facilitator,
-    lambda snapshot: check_quarantine(snapshot.connection),
+    lambda snapshot: [check_quarantine(snapshot.connection)],
     _keys,
 )

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from service.admin.doctor_checks import DoctorCheck, judge
+from service.admin.doctor_checks import judge
 from service.ask.llm_writer import endpoint_of
+from service.cli.doctor_command import DoctorCheck
 from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.typed_data import domain_separator
@@ -190,32 +191,35 @@ async def _try_wallet_nodes(settings: Settings, address: str, clock: Clock) -> l
     for place, url in enumerate(settings.wallets_rpc, 1):
         name = f"node {place}"
         async with open_session(name, url.text, clock, weight_per_minute=WEIGHT_PER_MINUTE) as session:
-            node = Node(session)
             try:
-                chain_id, newest = await node.chain_id(), await node.newest()
-                await ask_logs(node, chain_id, newest.number, address)
+                chain_id, _, late = await look_at_node(Node(session), clock, address)
             except UpstreamError as error:
                 found.append(f"{error.message}: {error.body}")
                 continue
         chains.append(chain_id)
-        age_ms = clock.now_ms() - newest.at_ms
-        if age_ms > BEHIND_MS:
-            found.append(f"the newest block of {name} is {age_ms // MINUTE_MS} minutes old")
+        if late:
+            found.append(f"the newest block of {name} is {late} minutes old")
     if len(set(chains)) > 1:
         found.append(f"they are on different chains: {', '.join(map(str, chains))}")
     return found
 
 
-async def ask_logs(node: Node, chain_id: int, block: int, address: str) -> None:
-    """Ask for the transfers of an address in a block, by known contracts where the node wants contracts named.
+async def look_at_node(node: Node, clock: Clock, address: str) -> tuple[int, int, int]:
+    """Ask for the transfers of an address in the newest block, by known contracts where the node wants them named.
+
+    Returns:
+        Chain id, number of the newest block, and its age in minutes; 0 if the node is up to date.
 
     Raises:
         UpstreamError: If the node fails.
     """
+    chain_id, newest = await node.chain_id(), await node.newest()
     node.contracts = known_contracts(chain_id)
     try:
-        await node.transfers(block, block, out_of=[address], into=[])
+        await node.transfers(newest.number, newest.number, out_of=[address], into=[])
     except UpstreamError:
         if not node.by_contract:
             raise
-        await node.transfers(block, block, out_of=[address], into=[])
+        await node.transfers(newest.number, newest.number, out_of=[address], into=[])
+    age_ms = clock.now_ms() - newest.at_ms
+    return chain_id, newest.number, age_ms // MINUTE_MS if age_ms > BEHIND_MS else 0

@@ -1,10 +1,10 @@
-"""Opens the data folder for one command, and the options and output that commands share."""
+"""Opens the data folder for one command, and the output that commands share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from msgspec import Struct
@@ -28,12 +28,10 @@ from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
 
 T = TypeVar("T")
-Function = TypeVar("Function", bound=Callable[..., Any])
+json_option: Final = click.option("--json", "json", is_flag=True, help="Print JSON.")
+"""Another name than in `service.cli.environment`: an operator's command prints text in pipes too, errors as well."""
 
-
-def json_option(function: Function) -> Function:
-    """Add `--json`, as the parameter `json`: without it an operator's command prints text, in pipes too."""
-    return click.option("--json", "json", is_flag=True, help="Print JSON.")(function)
+Column = str | Callable[[Any], object]
 
 
 def say(*lines: str) -> int:
@@ -44,41 +42,37 @@ def say(*lines: str) -> int:
 
 def show(
     environment: Environment,
-    document: object,
-    headers: Sequence[str],
-    rows: Sequence[Sequence[object]],
+    document: Mapping[str, Sequence[Mapping[str, object]]],
+    columns: Mapping[str, Column],
     sides: str = "",
     *,
     json: bool,
     nothing: str,
     after: Sequence[str] = (),
 ) -> int:
-    """Print a document as JSON, or its rows as `print_table` does and the lines after them if there are any rows.
+    """Print a document of one list as JSON, or as a table and the lines after it.
+
+    Args:
+        environment: Where it is read.
+        document: The name of the list, and its rows.
+        columns: By header, the field of a row, or what makes a cell of a row.
+        sides: One letter per column: `l` may shrink, `w` stays whole, because it is typed again.
+        json: Whether to print JSON.
+        nothing: What is printed of no rows.
+        after: Lines below the table, where there are rows.
 
     Returns:
         The exit code of success.
     """
+    (rows,) = document.values()
     if json:
         put_document(document)
+    elif rows:
+        cells = [[row[of] if isinstance(of, str) else of(row) for of in columns.values()] for row in rows]
+        put_lines([*table(environment.screen, list(columns), cells, right=sides), *after])
     else:
-        print_table(environment, headers, rows, sides, nothing=nothing)
-        put_lines(after if rows else ())
+        put_lines([nothing])
     return DONE
-
-
-def print_table(
-    environment: Environment, headers: Sequence[str], rows: Sequence[Sequence[object]], sides: str = "", *, nothing: str
-) -> None:
-    """Print a table, or `nothing` if there are no rows.
-
-    Args:
-        environment: Where it is read.
-        headers: One per column.
-        rows: Cells, shown by `str`.
-        sides: One letter per column: `l` may shrink, `w` stays whole, because it is typed again.
-        nothing: A sentence.
-    """
-    put_lines(table(environment.screen, headers, rows, right=sides) if rows else [nothing])
 
 
 class Folder(Struct, frozen=True):
@@ -158,23 +152,18 @@ def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Await
     Raises:
         RefusalError: If the folder cannot be used, or `work` was refused.
     """
+
+    async def run() -> T:
+        clock = choose_clock(settings)
+        async with open_store(settings, clock) as database:
+            with full_disk_named(settings.data_dir, lambda: database.failing):
+                secrets = open_secrets(settings.data_dir)
+                await check_key_secret(database, secrets, clock)
+                admin = open_admin(settings, secrets, database, clock)
+                return await work(Folder(settings, database, admin, clock, secrets))
+
     with refusing():
         settings = Settings.from_environ(environment)
         if not make and settings.store is None:
             database_of(settings)
-        return asyncio.run(_run(settings, work))
-
-
-async def _run(settings: Settings, work: Callable[[Folder], Awaitable[T]]) -> T:
-    async with _open(settings) as folder:
-        return await work(folder)
-
-
-@asynccontextmanager
-async def _open(settings: Settings) -> AsyncIterator[Folder]:
-    clock = choose_clock(settings)
-    async with open_store(settings, clock) as database:
-        with full_disk_named(settings.data_dir, lambda: database.failing):
-            secrets = open_secrets(settings.data_dir)
-            await check_key_secret(database, secrets, clock)
-            yield Folder(settings, database, open_admin(settings, secrets, database, clock), clock, secrets)
+        return asyncio.run(run())

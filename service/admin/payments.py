@@ -12,12 +12,13 @@ import msgspec
 from service.access.meter import open_meter
 from service.access.usage_ledger import void_paid
 from service.admin.folder import Folder, json_option, run_in_folder, show
-from service.admin.receipts import print_field, print_receipt
+from service.admin.verify import print_fields
 from service.cli.environment import Environment, RowId, Utf8Text, VerdictGroup, exclude
 from service.cli.output_format import put_document
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, RefusalError
 from service.clock import iso
+from service.formats import count
 from service.payments.audit import PaymentRow, find_payment_row, read_payments, read_unsettled
 from service.payments.factory import open_payments
 from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
@@ -26,11 +27,12 @@ from service.payments.settlement_checks import clear_stops
 from service.units import MicroUsd, usdc
 from service.wire.payment import Receipt, SignedReceipt
 
-_HEADERS: Final = ("ID", "STATE", "USER", "USDC", "CLAIMED", "ROUTE")
 _MINUTE: Final = len("2026-01-31T00:00")
 _STATES: Final = ("settling", "settled", "delivered", "failed")
 _UNKNOWN: Final = "there is no payment {}; `verdict admin payments list` shows all"
 _PAID: Final = frozenset({"settled", "delivered"})
+_WORTH_ASKING: Final = frozenset({"settling", "failed"})
+"""A failed payment may have been submitted by somebody else since; then the chain says so."""
 
 
 @click.group("payments", cls=VerdictGroup)
@@ -50,20 +52,24 @@ def show_all(environment: Environment, user: int | None, state: State | None, *,
         return await folder.database.inspect(lambda connection: list(read_payments(connection, user, state)))
 
     found = run_in_folder(environment.variables, read)
-    rows = [
-        [
-            row.receipt_id,
-            row.state,
-            row.user_id or "-",
-            usdc(MicroUsd(row.price)),
-            _minute(row.claimed_ms),
-            row.offer_id,
-        ]
-        for row in found
-    ]
-    document = {"payments": [_payment(payment) for payment in found]}
-    nothing, after = "There are no such payments.", ["", _sum_up(found)]
-    return show(environment, document, _HEADERS, rows, "wwllwl", json=json, nothing=nothing, after=after)
+    paid = [row.price for row in found if row.state in _PAID]
+    income = f"{count(len(found), 'payment')}, {len(paid)} of them settled: {usdc(MicroUsd(sum(paid)))} USDC."
+    return show(
+        environment,
+        {"payments": [_payment(payment) for payment in found]},
+        {
+            "ID": "id",
+            "STATE": "state",
+            "USER": "userId",
+            "USDC": "priceUsdc",
+            "CLAIMED": lambda payment: payment["claimedAt"][:_MINUTE].replace("T", " "),
+            "ROUTE": "route",
+        },
+        "wwllwl",
+        json=json,
+        nothing="There are no such payments.",
+        after=["", income],
+    )
 
 
 @payments.command("show", example="verdict admin payments show rcp_4kYw0VqGmTtq2fA1zZ9bXc")
@@ -81,18 +87,17 @@ def show_one(environment: Environment, receipt_id: str, *, json: bool) -> int:
     payment, signed = run_in_folder(environment.variables, read)
     if payment is None:
         raise RefusalError(_UNKNOWN.format(receipt_id))
+    fields = _payment(payment)
     if json:
-        put_document({"payment": _payment(payment), "receipt": msgspec.to_builtins(signed)})
+        put_document({"payment": fields, "receipt": msgspec.to_builtins(signed)})
         return DONE
-    print_field("state", payment.state if payment.reason is None else f"{payment.state} ({payment.reason})")
+    state, reason = fields.pop("state"), fields.pop("reason")
+    print_fields({"state": state if reason is None else f"{state} ({reason})"})
     if signed is None:
-        for name, value in _payment(payment).items():
-            if name not in {"state", "reason"}:
-                print_field(name, value)
-        return DONE
-    print_receipt(signed.receipt)
-    print_field("signer", signed.signer)
-    print_field("signature", signed.signature)
+        print_fields(fields)
+    else:
+        print_fields(signed.receipt)
+        print_fields({"signer": signed.signer, "signature": signed.signature})
     return DONE
 
 
@@ -124,10 +129,14 @@ def export(context: click.Context, *, as_csv: bool, json: bool) -> int:  # noqa:
 def resume(environment: Environment, *, json: bool) -> int:
     """Take payments again through every facilitator that was stopped after a false report."""
     stops = run_in_folder(environment.variables, lambda folder: folder.database.write(clear_stops))
-    rows = [[stop.facilitator, iso(stop.stopped_ms), stop.receipt_id] for stop in stops]
-    headers = ["FACILITATOR", "STOPPED", "PAYMENT"]
-    document = {"resumed": [msgspec.to_builtins(stop) for stop in stops]}
-    return show(environment, document, headers, rows, "lww", json=json, nothing="No facilitator is stopped.")
+    return show(
+        environment,
+        {"resumed": [msgspec.to_builtins(stop) for stop in stops]},
+        {"FACILITATOR": "facilitator", "STOPPED": lambda stop: iso(stop["stopped_ms"]), "PAYMENT": "receipt_id"},
+        "lww",
+        json=json,
+        nothing="No facilitator is stopped.",
+    )
 
 
 def _payment(payment: PaymentRow) -> dict[str, object]:
@@ -153,20 +162,6 @@ def _payment(payment: PaymentRow) -> dict[str, object]:
     }
 
 
-def _sum_up(payments: Sequence[PaymentRow]) -> str:
-    paid = [row.price for row in payments if row.state in _PAID]
-    counted = "1 payment" if len(payments) == 1 else f"{len(payments)} payments"
-    return f"{counted}, {len(paid)} of them settled: {usdc(MicroUsd(sum(paid)))} USDC."
-
-
-def _minute(at_ms: int) -> str:
-    return iso(at_ms)[:_MINUTE].replace("T", " ")
-
-
-_WORTH_ASKING: Final = frozenset({"settling", "failed"})
-"""A failed payment may have been submitted by somebody else since; then the chain says so."""
-
-
 @payments.command("reconcile", example="verdict admin payments reconcile")
 @click.argument(
     "receipt_id", type=Utf8Text(), metavar="[ID]", required=False, help="Only this one (all whose end is not known)."
@@ -179,16 +174,15 @@ def reconcile(environment: Environment, receipt_id: str | None, *, json: bool) -
     The service may run meanwhile: a settlement that both ask for is recorded once.
     """
     records = run_in_folder(environment.variables, lambda folder: _ask(folder, receipt_id))
-    rows = [[record.receipt_id, record.state, record.transaction or record.reason] for record in records]
-    document = {
-        "payments": [
-            {"id": one.receipt_id, "state": one.state, "transaction": one.transaction, "reason": one.reason}
-            for one in records
-        ]
-    }
-    nothing = "Nothing is open: of every payment it is known how it ended."
-    headers = ["ID", "STATE", "TRANSACTION OR REASON"]
-    show(environment, document, headers, rows, "wwl", json=json, nothing=nothing)
+    fields = ("state", "transaction", "reason")
+    show(
+        environment,
+        {"payments": [{"id": one.receipt_id} | {name: getattr(one, name) for name in fields} for one in records]},
+        {"ID": "id", "STATE": "state", "TRANSACTION OR REASON": lambda one: one["transaction"] or one["reason"]},
+        "wwl",
+        json=json,
+        nothing="Nothing is open: of every payment it is known how it ended.",
+    )
     still_open = sum(record.state == "settling" for record in records)
     if still_open:
         tell(f"{still_open} still open: the service goes on asking; nothing is charged twice")

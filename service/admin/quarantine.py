@@ -8,7 +8,7 @@ import msgspec
 from service.admin.folder import address_of, json_option, refusing, show
 from service.cli.environment import Environment, VerdictCommand
 from service.cli.formatting import span
-from service.clock import SECOND_MS, iso
+from service.clock import SECOND_MS, iso, parse_iso
 from service.market.plausibility.quarantine import QUARANTINE, WHOLE, QuarantinedValue, QuarantineReport
 from service.settings import Settings
 from service.storage.engine import Connection
@@ -32,23 +32,23 @@ def quarantine(environment: Environment, *, json: bool) -> int:
         settings = Settings.from_environ(environment.variables)
         with open_snapshot(address_of(settings)) as connection:
             held = sorted(read_quarantined(connection), key=lambda value: (value.source, value.coin, value.field))
+    now_ms = choose_clock(settings).now_ms()
     fields = ("source", "coin", "field", "reason")
     values = [{name: getattr(one, name) for name in fields} | {"since": iso(one.since_ms)} for one in held]
-    now_ms = choose_clock(settings).now_ms()
-    rows = [
-        [
-            value.source,
-            "all" if value.coin == WHOLE else value.coin,
-            value.field,
-            value.reason,
-            span((now_ms - value.since_ms) / SECOND_MS),
-        ]
-        for value in held
-    ]
-    headers = ["SOURCE", "COIN", "FIELD", "REASON", "FOR"]
-    after = ["", f"{len(rows)} held back. `verdict admin doctor --upstreams` asks every upstream now."]
-    document = {"quarantined": values}
-    return show(environment, document, headers, rows, json=json, nothing="No value is held back.", after=after)
+    return show(
+        environment,
+        {"quarantined": values},
+        {
+            "SOURCE": "source",
+            "COIN": lambda value: "all" if value["coin"] == WHOLE else value["coin"],
+            "FIELD": "field",
+            "REASON": "reason",
+            "FOR": lambda value: span((now_ms - parse_iso(value["since"])) / SECOND_MS),
+        },
+        json=json,
+        nothing="No value is held back.",
+        after=["", f"{len(values)} held back. `verdict admin doctor --upstreams` asks every upstream now."],
+    )
 
 
 def read_quarantined(connection: Connection) -> list[QuarantinedValue]:

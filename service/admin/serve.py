@@ -1,25 +1,27 @@
 """`verdict serve`: one process, or a parent with workers."""
 
 import asyncio
+import ctypes
+import logging
 import os
+import resource
 import signal
 import socket
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
 import click
 import msgspec
 import uvloop
 
 from service import logs
-from service.admin.drop_privileges import give_up, warn_root
 from service.admin.first_keys import renew_first_keys, welcome
 from service.admin.folder import refusing, run_in_folder
 from service.admin.listener import check_tls, listen, url_of
-from service.admin.settings_help import settings_text
 from service.admin.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.cli.commands import load
 from service.cli.environment import Environment, VerdictCommand
@@ -28,7 +30,7 @@ from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, SystemClock
 from service.interpreter import command_of, watch_parent
 from service.queued_output import queue_output
-from service.settings import Settings
+from service.settings import Settings, variable
 from service.storage.full_disk import full_disk_named, start_refusal
 from service.wiring.clocks import choose_clock
 from service.wiring.preload import Preload, preloading
@@ -36,6 +38,8 @@ from service.wiring.preload import Preload, preloading
 if TYPE_CHECKING:
     from service.wiring.process import Process
 
+_WIDTH: Final = 80
+_MARGIN: Final = " " * 6
 _MOST_WORKERS: Final = 64
 _LAST_CALL_S: Final = 9.9
 """Seconds from a signal until the kernel ends a parent of workers that has not ended."""
@@ -43,14 +47,49 @@ _LAST_CALL_S: Final = 9.9
 _PORT_PATIENCE_S: Final = 5
 """Longest wait for a port: workers whose parent was killed give it up within a second or two."""
 
+_log: Final = logging.getLogger("verdict.operator")
+
+
+class SettingRow(NamedTuple):
+    """One line of the documentation of settings."""
+
+    variable: str
+    default: str
+    description: str
+
+
+def describe() -> list[SettingRow]:
+    """Every setting in order, for `verdict serve --help` and `docs/settings.md`."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return [
+        SettingRow(
+            variable(field.name), _default(field.name, field.default), hints[field.name].__metadata__[0].description
+        )
+        for field in msgspec.structs.fields(Settings)
+    ]
+
+
+def _default(name: str, value: Any) -> str:
+    named = {"data_dir": "the platform's data folder", "fixtures_dir": "fixtures/upstream"}
+    if name == "wallets_rpc":
+        return ",".join(url.text for url in value)
+    return named.get(name, "" if value in (None, ()) else str(value))
+
+
+def _filled(text: str, indent: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=_MARGIN)
+
 
 class ServeCommand(VerdictCommand):
     """A command whose help ends with the settings."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Example and settings."""
+        """Example, and every setting with its default and meaning."""
         super().format_epilog(ctx, formatter)
-        formatter.write(settings_text())
+        formatter.write("\nsettings (environment variables, with their defaults):\n")
+        for row in describe():
+            default = row.default.replace(",", ", ") or "unset"
+            formatter.write(f"{_filled(f'{row.variable} ({default})', '  ')}\n{_filled(row.description, _MARGIN)}\n")
 
 
 @click.command("serve", cls=ServeCommand, example="verdict serve")
@@ -72,7 +111,7 @@ def serve(environment: Environment, workers: int, worker: int | None, listener: 
         settings = Settings.from_environ(variables)
         _configure_logs(settings, variables)
         bound = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
-        metrics = _listen_for_metrics(settings, 0)
+        metrics = _listen_for_metrics(settings)
         # Before files are looked at: what root could read and this process can not is refused here.
         _give_up(settings, variables)
         check_tls(settings)
@@ -98,7 +137,8 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
             listener.set_inheritable(False)  # a process started from here would keep the port taken
             metrics = _listen_for_metrics(settings, number)
             _give_up(settings, environment)
-            _serve(settings, choose_clock(settings), listener, metrics, {"listening": _tell_parent})
+            callbacks = {"listening": lambda: _print("listening\n")}  # the parent reads it
+            _serve(settings, choose_clock(settings), listener, metrics, callbacks)
     except RefusalError as refusal:
         raise RefusalError(str(refusal), STAND_DOWN) from refusal
     return DONE
@@ -160,7 +200,7 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None:
+def _listen_for_metrics(settings: Settings, number: int = 0) -> socket.socket | None:
     if not settings.metrics_port:
         return None
     port = settings.metrics_port + number
@@ -188,15 +228,43 @@ def _print(text: str) -> None:
 
 def _give_up(settings: Settings, environment: Mapping[str, str]) -> None:
     """Drop privileges, then start the threads that write output: from now on a blocked reader blocks nothing."""
-    give_up()
+    drop_privileges()
     queue_output("stdout", "stderr")
     _configure_logs(settings, environment)
-    warn_root()
+    if os.geteuid() == 0:  # pragma: no branch - tests are run by root or by another, not by both
+        remedy = "Started as root, which is not needed. Run the service as its own user."
+        _log.info(remedy, extra={"process_id": os.getpid()})
+
+
+_DROP_FROM_BOUNDS: Final = 24
+_NO_NEW_PRIVILEGES: Final = 38
+_DUMPABLE: Final = 4
+"""Of prctl(2), as linux/prctl.h numbers them."""
+
+_CAPABILITIES_3: Final = 0x20080522
+"""Of capset(2), as linux/capability.h has it: of this process, three sets of two times 32 bits."""
+
+_ANY_CAPABILITY: Final = range(64)
+
+
+def drop_privileges() -> None:
+    """Drop privileges permanently, in this process and its children.
+
+    Programs it runs gain none; all capabilities are dropped, root's too; new files are private; core dumps are off,
+    because they would contain keys. It applies to the calling thread and threads started later: call it before other
+    threads start, and after low ports are bound. Outside Linux, only files and core dumps are seen to.
+    """
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform != "linux":  # pragma: no cover - the calls below are Linux's, and tests run there
+        return
+    libc = ctypes.CDLL(None)
+    for capability in _ANY_CAPABILITY:  # unknown capabilities are refused
+        libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)
+    libc.capset((ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)())
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    libc.prctl(_DUMPABLE, 0, 0, 0, 0)
 
 
 def _configure_logs(settings: Settings, environment: Mapping[str, str]) -> None:
     logs.configure(settings.log_level, settings.log_format, colour=screen_of(environment, sys.stderr).colour)
-
-
-def _tell_parent() -> None:
-    _print("listening\n")

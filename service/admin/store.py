@@ -11,8 +11,9 @@ from typing import Final
 import click
 from msgspec.structs import replace
 
-from service.admin.folder import database_of, print_table, refusing, say
+from service.admin.folder import database_of, refusing, say
 from service.cli.environment import Environment, Utf8Text, VerdictCommand
+from service.cli.layout import table
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, SystemClock, iso
@@ -34,15 +35,6 @@ _UNFINISHED: Final = ".migrate"
 _SETTINGS: Final = ("VERDICT_STORE", "VERDICT_DATA_DIR")
 _STORES: Final = "name the data folder of a service, or a server as postgres://user:password@host/database"
 _TARGET_EXISTS: Final = "{path} exists already; name a folder without a database"
-_NO_ROOM: Final = (
-    "{folder} could not take the whole of it: make room there, of twice what FROM takes, and start again. Nothing was "
-    "changed"
-)
-_ASIDE: Final = "lost-store-{at}"
-_STORE_EXISTS: Final = (
-    "{path} is not empty. `verdict admin init --new-store` starts with an empty store only where the store is lost. To "
-    "start anew all the same, name another folder in VERDICT_DATA_DIR."
-)
 
 
 @click.command("backup", cls=VerdictCommand, example="verdict admin backup verdict-copy.db")
@@ -74,8 +66,9 @@ def migrate(environment: Environment, source: str, target: str) -> int:
         with _meaning("TO"):
             new = _at(settings, target)
         copied = asyncio.run(_move(old, new))
-    rows = [(table, found.rows, f"{found.digest:032x}") for table, found in copied.items() if found.rows]
-    print_table(environment, ("table", "rows", "sum of digests"), rows, nothing="there was nothing to copy")
+    rows = [(name, found.rows, f"{found.digest:032x}") for name, found in copied.items() if found.rows]
+    heads = ("table", "rows", "sum of digests")
+    say(*(table(environment.screen, heads, rows) if rows else ["there was nothing to copy"]))
     total = sum(found.rows for found in copied.values())
     tell(f"{total:,} rows were copied and read back alike; FROM is as it was")
     return DONE
@@ -131,21 +124,19 @@ async def _opened(target: Settings) -> AsyncIterator[Database]:
     try:
         async with open_store(replace(target, data_dir=unfinished), SystemClock()) as database:
             yield database
-        _give_name(unfinished / DATABASE, path)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _give_name(made: Path, path: Path) -> None:
-    """Let a file that was closed be found, unless somebody has begun another in its place."""
-    if made.with_name(made.name + "-wal").exists():  # closing could not fold it in, and says nothing of that
-        raise RefusalError(_NO_ROOM.format(folder=path.parent))
-    sync(made)
-    try:
-        os.link(made, path)
+        made = unfinished / DATABASE
+        if made.with_name(made.name + "-wal").exists():  # closing could not fold it in, and says nothing of that
+            raise RefusalError(
+                f"{target.data_dir} could not take the whole of it: make room there, of twice what FROM takes, and "
+                "start again. Nothing was changed"
+            )
+        sync(made)
+        os.link(made, path)  # unless somebody has begun another in its place
+        sync(path.parent)
     except FileExistsError as error:
         raise RefusalError(_TARGET_EXISTS.format(path=path)) from error
-    sync(path.parent)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @click.command("init", cls=VerdictCommand, example="verdict admin init --new-store")
@@ -155,11 +146,15 @@ def initialize(environment: Environment, *, new_store: bool) -> int:
     """Start with an empty store in a folder whose store is lost. What is left of that one is moved aside."""
     if not new_store:
         raise click.UsageError("Missing option '--new-store'.")
+
+    async def make() -> None:
+        async with open_store(settings, SystemClock(), new=True):
+            pass
+
     with refusing():
         settings = Settings.from_environ(environment.variables)
-        clock = SystemClock()
-        aside = _move_aside(settings, clock)
-        asyncio.run(_make(settings, clock))
+        aside = _move_aside(settings, SystemClock())
+        asyncio.run(make())
     left = f" What was left of the old one is in {aside}." if aside else ""
     return say(f"The store is new and empty.{left} Start the service with `verdict serve`.")
 
@@ -177,11 +172,14 @@ def _move_aside(settings: Settings, clock: Clock) -> Path | None:
     path = folder / DATABASE
     try:
         if settings.store is None and holds_store(path):
-            raise RefusalError(_STORE_EXISTS.format(path=path))
+            raise RefusalError(
+                f"{path} is not empty. `verdict admin init --new-store` starts with an empty store only where the "
+                "store is lost. To start anew all the same, name another folder in VERDICT_DATA_DIR."
+            )
         left = sorted(folder.glob(f"{DATABASE}*" if settings.store is None else folder_beside(path).name))
         if not left:
             return None
-        aside = folder / _ASIDE.format(at=iso(clock.now_ms()).replace(":", ""))
+        aside = folder / f"lost-store-{iso(clock.now_ms()).replace(':', '')}"
         aside.mkdir(mode=0o700)
         for found in left:
             found.rename(aside / found.name)
@@ -192,36 +190,23 @@ def _move_aside(settings: Settings, clock: Clock) -> Path | None:
     return aside
 
 
-async def _make(settings: Settings, clock: Clock) -> None:
-    async with open_store(settings, clock, new=True):
-        pass
-
-
 @click.command("record", cls=VerdictCommand, example="verdict admin record --out recording BTC ETH")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    required=True,
-    help="Folder to write; must be new or empty.",
-)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", required=True, help="A new or empty folder.")
 @click.argument("coins", type=Utf8Text(), metavar="[COIN]...", nargs=-1, help="Only these coins (all that are listed).")
 @click.pass_obj
 def record(environment: Environment, out: Path, coins: Sequence[str]) -> int:
     """Capture live upstreams as a fixture set. Nothing is written unless all of it was received."""
+
+    async def capture(settings: Settings) -> Metadata:
+        url, weight = settings.hyperliquid_url, PUBLISHED[HYPERLIQUID]
+        async with open_session(HYPERLIQUID, url, SystemClock(), weight_per_minute=weight) as session:
+            return await record_upstreams(session, out, list(coins))
+
     with refusing():
         if out.exists() and any(out.iterdir()):
             raise RefusalError(f"{out} is not empty; name a new folder")
-        metadata = asyncio.run(_record(Settings.from_environ(environment.variables), out, coins))
+        metadata = asyncio.run(capture(Settings.from_environ(environment.variables)))
     return say(
         f"{out} holds {len(metadata.files)} files up to {metadata.last_day}. Replay them with",
         f"  VERDICT_SOURCE=fixtures VERDICT_FIXTURES_DIR={out} verdict serve",
     )
-
-
-async def _record(settings: Settings, target: Path, coins: Sequence[str]) -> Metadata:
-    session = open_session(
-        HYPERLIQUID, settings.hyperliquid_url, SystemClock(), weight_per_minute=PUBLISHED[HYPERLIQUID]
-    )
-    async with session as opened:
-        return await record_upstreams(opened, target, list(coins))

@@ -3,17 +3,15 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sized
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from http import HTTPStatus
-from operator import attrgetter
-from typing import Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, NamedTuple
 
-import msgspec
-from msgspec import Struct
-
-from service.admin.doctor_checks import DoctorCheck
-from service.admin.doctor_network import ask_logs, check_model, check_proxies, check_settlement
+from service.admin.doctor_network import check_model, check_proxies, check_settlement, look_at_node
+from service.cli.doctor_command import DoctorCheck, check_lines
+from service.cli.terminal import Cell, Display, Style
 from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
 from service.feeds.dates import parse_http_date
 from service.market.sources.binance import Binance
@@ -24,17 +22,15 @@ from service.sentiment.sources.alternative import FearGreed
 from service.sentiment.sources.rss import PATHS, NewsFeed
 from service.settings import NOBODY, Settings, variable
 from service.transcripts.feed_reader import FeedReader
-from service.transcripts.sources import FeedSource, sources_of
+from service.transcripts.sources import sources_of
 from service.transcripts.youtube import Captions
 from service.upstream.failures import TITLES, UpstreamError
-from service.upstream.feed_fetcher import UNSEEN, FeedFetcher, open_feed_fetcher
+from service.upstream.feed_fetcher import UNSEEN, open_feed_fetcher
 from service.upstream.session import Head, UpstreamSession, open_session
 from service.upstream.websocket import open_socket
 from service.wallets.chain import Node
-from service.wallets.nodes import BEHIND_MS, WEIGHT_PER_MINUTE
+from service.wallets.nodes import WEIGHT_PER_MINUTE
 from service.wiring.upstreams import HYPERLIQUID, Upstreams, open_upstreams
-
-T = TypeVar("T")
 
 DEADLINE_S: Final = 20.0
 """Seconds for one row; rows are asked side by side, so it holds for all of them."""
@@ -43,23 +39,20 @@ CLOCK_WARN_MS: Final = 5 * SECOND_MS
 CLOCK_FAIL_MS: Final = MINUTE_MS
 """From here on prices are dated wrongly: no observation may lie in the future."""
 
-_LIMITS: Final = ("retry-after", "ratelimit", "x-ratelimit", "x-mbx-used-weight")
-_MOST_LIMITS: Final = 3
 AT_ONCE: Final = 12
 """Times the published budget of a minute: a check asks each endpoint once, and waits for no budget to refill."""
 
+_LIMITS: Final = ("retry-after", "ratelimit", "x-ratelimit", "x-mbx-used-weight")
+_MOST_LIMITS: Final = 3
 _DAYS: Final = 5
+_SOCKET: Final = "WebSocket"
+_STYLES: Final[Mapping[str, Style]] = {"ok": "good", "warn": "warn", "fail": "bad"}
+
+Answered = tuple[str, str | None]
+"""A usable answer: what was in it, in a few words; and what to do about it, if it needs attention."""
 
 
-class ProbeResult(Struct, frozen=True):
-    """A usable answer: what was in it, in a few words; and what about it needs attention, with what to do."""
-
-    said: str
-    warning: str | None = None
-    remedy: str | None = None
-
-
-class Probe(Struct, frozen=True):
+class Probe(NamedTuple):
     """One endpoint to be asked.
 
     Attributes:
@@ -73,13 +66,13 @@ class Probe(Struct, frozen=True):
 
     endpoint: str
     upstream: str
-    ask: Callable[[], Awaitable[ProbeResult]]
+    ask: Callable[[], Awaitable[Answered]]
     group: str | None
     setting: str
     session: UpstreamSession | None = None
 
 
-class EndpointResult(Struct, frozen=True, kw_only=True):
+class EndpointResult(NamedTuple):
     """One endpoint, asked once.
 
     Attributes:
@@ -104,6 +97,21 @@ class EndpointResult(Struct, frozen=True, kw_only=True):
     limits: Mapping[str, str] = {}
     remedy: str | None = None
 
+    @property
+    def is_finding(self) -> bool:
+        """Whether a route lacks it."""
+        return self.state == "fail"
+
+    def lines(self, screen: Display) -> Iterator[str]:
+        """The endpoint for people, with how long the answer took, and by how much the clocks differ."""
+        mark = Cell(self.state if self.state == "ok" else self.state.upper(), _STYLES[self.state])
+        took = "" if self.took_ms is None else f"{self.took_ms / SECOND_MS:.2f} s"
+        off_s = round((self.clock_ms or 0) / SECOND_MS)
+        measured = ", ".join(filter(None, [took, f"clock {off_s:+d} s" if off_s else ""]))
+        head = f"{self.endpoint}: {self.said}{f' ({measured})' if measured else ''}"
+        notes = [f"{name}: {value}" for name, value in self.limits.items()]
+        return check_lines(screen, mark, head, notes, self.remedy, break_words=True)
+
 
 def ask_upstreams(settings: Settings, clock: Clock) -> list[EndpointResult]:
     """Ask every upstream that the configured service would use. Nothing is stored and no payment is made."""
@@ -120,11 +128,17 @@ async def _ask_all(settings: Settings, clock: Clock) -> list[EndpointResult]:
     async with AsyncExitStack() as stack:
         upstreams = await stack.enter_async_context(open_upstreams(settings, clock, at_once=AT_ONCE))
         fetcher = await stack.enter_async_context(open_feed_fetcher(clock, upstreams.spoken))
-        captions = Captions(fetcher) if settings.youtube_captions == "on" else None
-        probes = [*_rest(upstreams, clock), *(_feed(source, fetcher, captions) for source in sources_of(settings))]
+        reader = FeedReader(fetcher, Captions(fetcher) if settings.youtube_captions == "on" else None)
+        probes = list(_rest(upstreams, clock))
+        for source in sources_of(settings):
+            channel = partial(reader.channel, source, UNSEEN)
+            ask = partial(_fetched, channel, "{} episodes", lambda found: len(found.items))
+            probes.append(Probe(f"feed {source.id}", source.id, ask, "feeds", variable("transcript_feeds")))
         for place, url in enumerate(upstreams.nodes, 1):
-            session = open_session(f"node-{place}", url, clock, weight_per_minute=WEIGHT_PER_MINUTE)
-            probes.append(_node(await stack.enter_async_context(session), clock))
+            opened = open_session(f"node-{place}", url, clock, weight_per_minute=WEIGHT_PER_MINUTE)
+            session = await stack.enter_async_context(opened)
+            ask, name = partial(_ask_node, Node(session), clock), f"{session.name} eth_getLogs"
+            probes.append(Probe(name, session.name, ask, "nodes", variable("wallets_rpc"), session))
         asked, others = await asyncio.gather(
             asyncio.gather(*(_ask(probe, clock) for probe in probes)),
             asyncio.gather(*(check(settings, clock) for check in configured)),
@@ -132,9 +146,7 @@ async def _ask_all(settings: Settings, clock: Clock) -> list[EndpointResult]:
     rows = list(zip(probes, asked, strict=True))
     served = {probe.group for probe, row in rows if row.state == "ok"} | {None}
     spared = [
-        msgspec.structs.replace(row, state="warn")
-        if row.state == "fail" and row.stage != "clock" and probe.group in served
-        else row
+        row._replace(state="warn") if row.is_finding and row.stage != "clock" and probe.group in served else row
         for probe, row in rows
     ]
     return [*map(_row, check_proxies(settings)), *spared, *map(_row, others)]
@@ -143,43 +155,36 @@ async def _ask_all(settings: Settings, clock: Clock) -> list[EndpointResult]:
 async def _ask(probe: Probe, clock: Clock) -> EndpointResult:
     """Ask one endpoint; a failure is a row, not an exception."""
     began_s = clock.monotonic()
-    outcome: ProbeResult | UpstreamError
+    failure: UpstreamError | None = None
+    said, remedy = "", None
     try:
         async with asyncio.timeout(DEADLINE_S):
-            outcome = await probe.ask()
+            said, remedy = await probe.ask()
     except UpstreamError as error:
-        outcome = error
+        failure = error
     except TimeoutError:
-        outcome = UpstreamError(probe.upstream, None, f"no answer within {DEADLINE_S:g} s".encode(), stage="connect")
+        failure = UpstreamError(probe.upstream, None, f"no answer within {DEADLINE_S:g} s".encode(), stage="connect")
     took_ms = round((clock.monotonic() - began_s) * SECOND_MS)
     head = None if probe.session is None else probe.session.last
     clock_ms = None if head is None else _clock_difference(head)
-    status = None if head is None else head.status
-    stage: str | None = None
-    remedy: str | None = None
-    state: Literal["ok", "warn", "fail"] = "ok"
-    if isinstance(outcome, UpstreamError):
-        status, stage, remedy = outcome.upstream_status, outcome.stage, remedy_for(outcome, probe)
-        state, said = "fail", _said(outcome)
-    elif abs(clock_ms or 0) > CLOCK_WARN_MS:
-        state = "fail" if abs(clock_ms or 0) > CLOCK_FAIL_MS else "warn"
-        said, stage = f"{outcome.said}; its clock and this machine's differ", "clock"
-        remedy = "Set this machine's clock by NTP (`timedatectl set-ntp true`)."
-    elif outcome.warning is not None:
-        state, said, remedy = "warn", f"{outcome.said}; {outcome.warning}", outcome.remedy
-    else:
-        said = outcome.said
-    return EndpointResult(
-        endpoint=probe.endpoint, state=state, said=said, stage=stage, status=status, took_ms=took_ms,
-        clock_ms=clock_ms, limits={} if head is None else _limits(head), remedy=remedy,
+    row = EndpointResult(
+        probe.endpoint, "ok" if remedy is None else "warn", said, status=None if head is None else head.status,
+        took_ms=took_ms, clock_ms=clock_ms, limits={} if head is None else _limits(head), remedy=remedy,
     )  # fmt: skip
+    if failure is not None:
+        status, stage, remedy = failure.upstream_status, failure.stage, remedy_for(failure, probe.setting)
+        return row._replace(state="fail", said=_said(failure), stage=stage, status=status, remedy=remedy)
+    if abs(clock_ms or 0) > CLOCK_WARN_MS:
+        said = f"{said}; its clock and this machine's differ"
+        remedy = "Set this machine's clock by NTP (`timedatectl set-ntp true`)."
+        state: Literal["fail", "warn"] = "fail" if abs(clock_ms or 0) > CLOCK_FAIL_MS else "warn"
+        return row._replace(state=state, said=said, stage="clock", remedy=remedy)
+    return row
 
 
 def _row(found: DoctorCheck) -> EndpointResult:
     said = "; ".join([found.said, *found.findings])
-    return EndpointResult(
-        endpoint=found.check, state="fail" if found.findings else "ok", said=said, remedy=found.remedy
-    )
+    return EndpointResult(found.check, "fail" if found.is_finding else "ok", said, remedy=found.remedy)
 
 
 def _said(error: UpstreamError) -> str:
@@ -205,88 +210,54 @@ def _limits(head: Head) -> dict[str, str]:
 
 def _rest(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
     """The endpoints that are asked through a session. Binance stands in where Hyperliquid fails: no route needs it."""
-    since_ms = clock.now_ms() - _DAYS * DAY_MS
-    session, venue_two, coins = (upstreams.sessions[name] for name in (HYPERLIQUID, "binance", "coingecko"))
-    venue, binance, gecko = Hyperliquid(session, clock), Binance(venue_two, clock), CoinGecko(coins, clock)
-    quotes, bars, rows, stories = map(attrgetter, ("quotes", "bars", "rows", "stories"))
-    yield _of(session, "metaAndAssetCtxs", venue.quotes, "coins", quotes)
-    yield _of(session, f"metaAndAssetCtxs {DEX}", lambda: venue.quotes(DEX), "assets", quotes)
-    yield _of(session, "candleSnapshot", lambda: venue.bars("BTC", "1d", since_ms), "daily bars", bars)
-    yield _of(session, "fundingHistory", lambda: venue.funding_history("BTC", since_ms), "payments")
-    yield _of(session, "perpConciseAnnotations", venue.annotations, "annotations")
-    title, setting = f"{TITLES[HYPERLIQUID]} WebSocket", variable(f"{HYPERLIQUID}_url")
-    yield Probe(title, HYPERLIQUID, lambda: _listen(upstreams.feed_url, venue, clock), "feed", setting)
-
-    async def klines() -> ProbeResult:
-        await binance.bars("BTCUSDT", "1d", since_ms)
-        return ProbeResult("daily bars")  # how many are final, a second request would tell
-
-    yield _of(venue_two, "exchangeInfo, fundingInfo", binance.contracts, "contracts", group=None)
-    yield _of(venue_two, "premiumIndex, ticker/24hr", binance.marks, "mark prices", rows, group=None)
-    yield _asking(venue_two, "klines", klines, group=None)
-    yield _of(coins, "coins/markets", lambda: gecko.page(1), "coins")
-    yield _of(coins, "coins/categories", gecko.categories, "categories")
-    yield _of(coins, "market_chart", lambda: gecko.caps("bitcoin", HOURLY_DAYS), "market caps")
-
-    async def fear_greed() -> ProbeResult:
-        return ProbeResult(f"index {(await FearGreed(upstreams.sessions['alternative'], clock).newest()).value}")
-
-    yield _asking(upstreams.sessions["alternative"], "Fear & Greed", fear_greed)
+    sessions, since_ms = upstreams.sessions, clock.now_ms() - _DAYS * DAY_MS
+    venue, binance = Hyperliquid(sessions[HYPERLIQUID], clock), Binance(sessions["binance"], clock)
+    gecko, index = CoinGecko(sessions["coingecko"], clock), FearGreed(sessions["alternative"], clock)
+    rows: list[tuple[str, str, Callable[[], Awaitable[Any]], str, Callable[[Any], object]]] = [
+        (HYPERLIQUID, "metaAndAssetCtxs", venue.quotes, "{} coins", lambda found: len(found.quotes)),
+        (HYPERLIQUID, f"metaAndAssetCtxs {DEX}", partial(venue.quotes, DEX), "{} assets", lambda got: len(got.quotes)),
+        (HYPERLIQUID, "candleSnapshot", partial(venue.bars, "BTC", "1d", since_ms), "{} daily bars",
+         lambda found: len(found.bars)),
+        (HYPERLIQUID, "fundingHistory", partial(venue.funding_history, "BTC", since_ms), "{} payments", len),
+        (HYPERLIQUID, "perpConciseAnnotations", venue.annotations, "{} annotations", len),
+        (HYPERLIQUID, _SOCKET, partial(_listen, upstreams.feed_url, venue, clock), "{}", str),
+        ("binance", "exchangeInfo, fundingInfo", binance.contracts, "{} contracts", len),
+        ("binance", "premiumIndex, ticker/24hr", binance.marks, "{} mark prices", lambda found: len(found.rows)),
+        ("binance", "klines", partial(binance.bars, "BTCUSDT", "1d", since_ms), "daily bars", id),
+        ("coingecko", "coins/markets", partial(gecko.page, 1), "{} coins", len),
+        ("coingecko", "coins/categories", gecko.categories, "{} categories", len),
+        ("coingecko", "market_chart", partial(gecko.caps, "bitcoin", HOURLY_DAYS), "{} market caps", len),
+        ("alternative", "Fear & Greed", index.newest, "index {}", lambda found: found.value),
+    ]  # fmt: skip
     for name in PATHS:
-        news = NewsFeed(upstreams.sessions[name], clock)
-        yield _of(upstreams.sessions[name], "RSS", news.stories, "stories", stories, group="news")
+        news = NewsFeed(sessions[name], clock)
+        rows += [(name, "RSS", news.stories, "{} stories", lambda found: len(found.stories))]
+    for name, what, fetch, text, size in rows:
+        endpoint = f"{TITLES[name]} {what}"
+        group = None if name == "binance" else "news" if name in PATHS else endpoint
+        session = None if what == _SOCKET else sessions[name]
+        ask = partial(_fetched, fetch, text, size)
+        yield Probe(endpoint, name, ask, group, variable(f"{name}_url"), session)
 
 
-def _of(
-    session: UpstreamSession,
-    name: str,
-    fetch: Callable[[], Awaitable[T]],
-    what: str,
-    of: Callable[[T], Sized] | None = None,
-    *,
-    group: str | None = "",
-) -> Probe:
-    """A probe that says how many rows were fetched."""
-    return _asking(session, name, lambda: _fetched(fetch(), what, of), group=group)
+async def _fetched(fetch: Callable[[], Awaitable[Any]], text: str, size: Callable[[Any], object]) -> Answered:
+    """How much was fetched, in a text with `{}`."""
+    return text.format(size(await fetch())), None
 
 
-def _asking(
-    session: UpstreamSession, name: str, ask: Callable[[], Awaitable[ProbeResult]], *, group: str | None = ""
-) -> Probe:
-    endpoint = f"{TITLES[session.name]} {name}"
-    needed = endpoint if group == "" else group
-    return Probe(endpoint, session.name, ask, needed, variable(f"{session.name}_url"), session)
+async def _ask_node(node: Node, clock: Clock) -> Answered:
+    chain, block, late = await look_at_node(node, clock, NOBODY.lower())
+    said = f"chain {chain}, block {block}"
+    if late:
+        remedy = "Wait until the node has caught up, or name another one in VERDICT_WALLETS_RPC."
+        return f"{said}; its newest block is {late} minutes old", remedy
+    if node.by_contract:
+        remedy = "Name a node in VERDICT_WALLETS_RPC that answers eth_getLogs without an address."
+        return f"{said}; it tells transfers of known contracts alone", remedy
+    return said, None
 
 
-def _feed(source: FeedSource, fetcher: FeedFetcher, captions: Captions | None) -> Probe:
-    reader, items = FeedReader(fetcher, captions), attrgetter("items")
-
-    async def ask() -> ProbeResult:
-        return await _fetched(reader.channel(source, UNSEEN), "episodes", items)
-
-    return Probe(f"feed {source.id}", source.id, ask, "feeds", variable("transcript_feeds"))
-
-
-def _node(session: UpstreamSession, clock: Clock) -> Probe:
-    node = Node(session)
-
-    async def ask() -> ProbeResult:
-        chain, newest = await node.chain_id(), await node.newest()
-        await ask_logs(node, chain, newest.number, NOBODY.lower())
-        age_ms = clock.now_ms() - newest.at_ms
-        said, warning, remedy = f"chain {chain}, block {newest.number}", None, None
-        if age_ms > BEHIND_MS:
-            warning = f"its newest block is {age_ms // MINUTE_MS} minutes old"
-            remedy = "Wait until the node has caught up, or name another one in VERDICT_WALLETS_RPC."
-        elif node.by_contract:
-            warning = "it tells transfers of known contracts alone"
-            remedy = "Name a node in VERDICT_WALLETS_RPC that answers eth_getLogs without an address."
-        return ProbeResult(said, warning, remedy)
-
-    return Probe(f"{session.name} eth_getLogs", session.name, ask, "nodes", variable("wallets_rpc"), session)
-
-
-async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> ProbeResult:
+async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> str:
     """Subscribe as the service does, and read the first frame."""
     await venue.quotes()
     venue.adopt_universe()  # a frame names no coins
@@ -297,14 +268,7 @@ async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> ProbeResult:
     if found is None:
         raise UpstreamError(HYPERLIQUID, None, b"the first frame is not in the expected format", stage="decode")
     waited_ms = round((clock.monotonic() - began_s) * SECOND_MS)
-    packed = "compressed" if socket.compressed else "not compressed"
-    return ProbeResult(f"{len(found.quotes)} coins after {waited_ms} ms, {packed}")
-
-
-async def _fetched(asked: Awaitable[T], what: str, of: Callable[[T], Sized] | None = None) -> ProbeResult:
-    """How many of the requested rows there are."""
-    found = await asked
-    return ProbeResult(f"{len(of(found) if of else cast('Sized', found))} {what}")
+    return f"{len(found.quotes)} coins after {waited_ms} ms, {'compressed' if socket.compressed else 'not compressed'}"
 
 
 _BANNED: Final = 418
@@ -323,9 +287,9 @@ _OF_STAGE: Final = {
 }
 
 
-def remedy_for(error: UpstreamError, probe: Probe) -> str:
+def remedy_for(error: UpstreamError, setting: str) -> str:
     """What to do when a probe fails."""
-    status, setting = error.upstream_status, probe.setting
+    status = error.upstream_status
     if status == HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS or (
         status == HTTPStatus.FORBIDDEN and _GEOBLOCK.search(error.body) is not None
     ):

@@ -1,21 +1,40 @@
-"""`verdict verify FILE`: recompute a saved verdict from its own inputs; no service, no data folder, no settings."""
+"""`verdict verify` and `verdict admin receipts verify`: check a saved answer, with neither service nor settings.
 
-from collections.abc import Mapping, Sequence
+A file is read strictly, and nothing in it can control the terminal. A file that cannot be checked is exit code 4.
+"""
+
+import json
+import sys
+import textwrap
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 import click
+import msgspec
 
-from service.admin.folder import print_table, say
-from service.admin.saved import read_json
-from service.cli.environment import Environment, VerdictCommand
+from service.admin.folder import say
+from service.cli.environment import Environment, VerdictCommand, VerdictGroup
+from service.cli.layout import table
 from service.cli.terminal import safe
-from service.client.errors import DONE, FAILED, REFUSED, RefusalError
-from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, VerdictReplay, replay
+from service.client.errors import DONE, FAILED, MISUSED, REFUSED, RefusalError
+from service.ethereum.addresses import read_address
+from service.formats import count
+from service.payments.receipts import signer_of
+from service.validation_errors import explain_invalid
+from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, replay
+from service.wire.payment import Receipt, SignedReceipt
+from service.wire.strict import check_depth
 from service.wire.verdict import CoinVerdict
 
+_LARGEST: Final = 2**20
+_EXACT: Final = 2**53
 _LEAD: Final = 8
 _SHOWN: Final = 20
+_WIDTH: Final = 80
+_NAMES: Final = max(map(len, Receipt.__struct_encode_fields__)) + 1
+"""Leaves space for a hash with its 0x: 80 columns hold all of it."""
 
 
 @click.command("verify", cls=VerdictCommand, example="verdict verify sol.json")
@@ -23,45 +42,36 @@ _SHOWN: Final = 20
 @click.pass_obj
 def verify(environment: Environment, file: str) -> int:
     """Recompute a saved verdict, without a service; exit code 1 where it differs."""
-    saved = _verdict_in(read_json(file))
+    saved = read_json(file, "verdict")
+    if isinstance(saved, dict) and "schemaVersion" in saved:
+        saved = saved.get("data")
+    if not isinstance(saved, dict):
+        raise RefusalError("this is not a verdict: save the whole answer of /api/cli/signal/{symbol}", REFUSED)
     try:
         found = replay(saved)
     except ReplayError as error:
         raise RefusalError(safe(str(error)), REFUSED) from error
-    _report(environment, found, judged_past=not NOT_JUDGED.isdisjoint(saved))
-    return FAILED if found.differences else DONE
-
-
-def _verdict_in(document: object) -> Mapping[str, object]:
-    """The verdict in a saved answer: bare, or within its envelope."""
-    if isinstance(document, dict) and isinstance(error := document.get("error"), dict):
-        raise RefusalError(safe(f"this answer is a failure ({error.get('code')}), not a verdict"), REFUSED)
-    if isinstance(document, dict) and "schemaVersion" in document:
-        document = document.get("data")
-    if not isinstance(document, dict):
-        raise RefusalError("this is not a verdict: save the whole answer of /api/cli/signal/{symbol}", REFUSED)
-    return document
-
-
-def _report(environment: Environment, found: VerdictReplay, *, judged_past: bool) -> None:
-    _write_verdict(environment, found.verdict)
-    if judged_past:
+    _print_verdict(environment, found.verdict)
+    if not NOT_JUDGED.isdisjoint(saved):
         say("Not recomputed: its claims and its record, which are no part of the verdict.")
-    say("")
-    if found.differences:
-        _write_differences(environment, found.differences)
-    else:
-        say("The same: every field of the verdict, and its identity.")
+    if not found.differences:
+        return say("", "The same: every field of the verdict, and its identity.")
+    say("", f"NOT THE SAME in {count(len(found.differences), 'field')}:")
+    rows = [[difference.field, *_apart(difference)] for difference in found.differences[:_SHOWN]]
+    say(*table(environment.screen, ["FIELD", "SAVED", "RECOMPUTED"], rows))
+    if len(found.differences) > _SHOWN:
+        say(f"… and {len(found.differences) - _SHOWN} more")
+    return FAILED
 
 
-def _write_verdict(environment: Environment, verdict: CoinVerdict) -> None:
+def _print_verdict(environment: Environment, verdict: CoinVerdict) -> None:
     given = [verdict.symbol, verdict.verdict, f"{verdict.score:+z.2f}", verdict.confidence, verdict.as_of]
-    print_table(environment, ["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given], nothing="")
-    say("")
     rules = [[rule.id, rule.value, f"{rule.contribution:+z.2f}", rule.flips_at] for rule in verdict.rules]
-    print_table(environment, ["RULE", "VALUE", "POINTS", "FLIPS AT"], rules, nothing="")
-    say("")
     say(
+        *table(environment.screen, ["COIN", "VERDICT", "SCORE", "CONFIDENCE", "AS OF"], [given]),
+        "",
+        *table(environment.screen, ["RULE", "VALUE", "POINTS", "FLIPS AT"], rules),
+        "",
         "Recomputed from the inputs in the file (symbol, as_of, sources, raw):",
         f"  {len(rules)} rules and their sum, {len(verdict.evidence)} sentences, confidence and what it rests on",
         f"  rule set    {verdict.ruleset.name} version {verdict.ruleset.version}",
@@ -70,21 +80,110 @@ def _write_verdict(environment: Environment, verdict: CoinVerdict) -> None:
     )
 
 
-def _write_differences(environment: Environment, differences: Sequence[Difference]) -> None:
-    say(f"NOT THE SAME in {_counted(len(differences))}:")
-    rows = [[difference.field, *_apart(difference)] for difference in differences[:_SHOWN]]
-    print_table(environment, ["FIELD", "SAVED", "RECOMPUTED"], rows, nothing="")
-    if len(differences) > _SHOWN:
-        say(f"… and {len(differences) - _SHOWN} more")
-
-
-def _counted(fields: int) -> str:
-    return "1 field" if fields == 1 else f"{fields} fields"
-
-
 def _apart(difference: Difference) -> tuple[str, str]:
     """Both values, their common beginning shortened, so that the difference fits a column."""
     saved, recomputed = difference.saved, difference.recomputed
     alike = takewhile(lambda pair: pair[0] == pair[1], zip(saved, recomputed, strict=False))
     cut = sum(1 for _ in alike) - _LEAD
     return (saved, recomputed) if cut <= 1 else (f"…{saved[cut:]}", f"…{recomputed[cut:]}")
+
+
+@click.group("receipts", cls=VerdictGroup)
+def receipts() -> None:
+    """Verify saved receipts. `verdict admin payments export` prints all that were given."""
+
+
+@receipts.command("verify", example="verdict admin receipts verify receipt.json")
+@click.argument("file", type=click.Path(allow_dash=True), help="An answer of /api/receipts/{id}; - is standard input.")
+@click.option("--signer", metavar="0x…", help="Who must have signed: `receiptSigner` of the service's manifest.")
+def verify_receipt(file: str, signer: str | None) -> int:
+    """Say who signed a saved receipt, without a service; exit code 1 if another."""
+    try:
+        wanted = None if signer is None else read_address(signer)
+    except ValueError as error:
+        raise RefusalError(f"--signer: {error}", MISUSED) from error
+    document: Any = read_json(file, "receipt")
+    try:
+        saved = msgspec.convert(document, SignedReceipt)
+    except msgspec.ValidationError as error:
+        reason = explain_invalid(error, SignedReceipt).sentence("it")
+        remedy = "save the whole answer of /api/receipts/{id}"
+        raise RefusalError(safe(f"this is not a signed receipt: {remedy} ({reason})"), REFUSED) from error
+    print_fields(saved.receipt)
+    # What was signed is the receipt as the file says it, not as this version understands it.
+    said, code = _judge(document["receipt"], saved, wanted)
+    say("", *textwrap.wrap(said, _WIDTH, break_long_words=False, break_on_hyphens=False))
+    return code
+
+
+def _judge(receipt: object, saved: SignedReceipt, wanted: str | None) -> tuple[str, int]:
+    """A sentence on the signature of a receipt, and the exit code."""
+    try:
+        signer = signer_of(receipt, saved.signature)
+    except ValueError as error:
+        return f"NOT AS IT WAS SIGNED: {safe(str(error))}.", FAILED
+    if signer.lower() != saved.signer.lower():
+        return f"NOT AS IT WAS SIGNED: the signature is not by {safe(saved.signer)} over this.", FAILED
+    if wanted is None:
+        manifest = "Whether that is the service, its manifest says: compare `receiptSigner`, or give it with --signer."
+        return f"As it was signed by {signer}. {manifest}", DONE
+    if signer != wanted:
+        return f"SIGNED BY SOMEBODY ELSE: {signer}.", FAILED
+    return f"As it was signed by {signer}, as asked.", DONE
+
+
+def print_fields(document: object) -> None:
+    """Print a form, a field a line; what is too long goes on below, whole, so that it can be copied."""
+    for name, value in msgspec.to_builtins(document).items():
+        shown = safe("-" if value is None else value)
+        lines = textwrap.wrap(shown, _WIDTH - _NAMES, break_on_hyphens=False) or [""]
+        heads = [name.ljust(_NAMES)] + [" " * _NAMES] * len(lines)
+        say(*(f"{head}{line}".rstrip() for head, line in zip(heads, lines, strict=False)))
+
+
+def read_json(name: str, what: str) -> object:
+    """Read a file of JSON.
+
+    Args:
+        name: Its path; `-` is standard input.
+        what: What should be in it, for the refusal of a saved failure.
+
+    Raises:
+        RefusalError: With exit code 4 if it cannot be read, is over 1 MiB or no JSON, says a member twice, or is the
+            answer of a call that failed.
+    """
+    try:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise RefusalError(f"cannot read {safe(name)}: {error.strerror}", REFUSED) from error
+    if len(content) > _LARGEST:
+        raise RefusalError(f"{safe(name)} is over 1 MiB: no answer is", REFUSED)
+    try:
+        check_depth(content)
+        document = json.loads(
+            content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
+        )
+    except ValueError as error:
+        raise RefusalError(f"this is not JSON: {safe(str(error))}", REFUSED) from error
+    if isinstance(document, dict) and isinstance(failure := document.get("error"), dict):
+        raise RefusalError(safe(f"this answer is a failure ({failure.get('code')}), not a {what}"), REFUSED)
+    return document
+
+
+def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        # Of two members of one name another reader may take the other: such a file says nothing for certain.
+        raise ValueError("a member is repeated")
+    return members
+
+
+def _number(text: str) -> float:
+    """A number as JSON has it, a double, however it was written down: 720, 720.0 and 7.2e2 are one."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) <= _EXACT else value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")

@@ -1,42 +1,42 @@
 """`verdict admin wallets`: watch wallets, name them, list them, let them go."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Final, TypeVar
 
 import click
 import msgspec
 
-from service.admin.folder import Folder, json_option, run_in_folder, say, show
-from service.cli.environment import Environment, VerdictGroup
+from service.admin.folder import json_option, run_in_folder, say, show
+from service.cli.environment import Environment, Utf8Text, VerdictGroup
 from service.ethereum.addresses import checksum_address, read_address
 from service.wallets.watchlist import LONGEST_WORD, Watched, WatchedWallets, is_word, read_listed
 
-_EXAMPLE = "0x28C6c06298d514Db089934071355E5743bf21d60"
+T = TypeVar("T")
+
+_EXAMPLE: Final = "0x28C6c06298d514Db089934071355E5743bf21d60"
 
 
-class AddressParameter(click.ParamType[str]):
+class AddressParameter(Utf8Text):
     """An Ethereum address, in lower case."""
 
     name = "address"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def parse(self, text: str) -> str:
         """The address."""
-        try:
-            return read_address(value).lower()
-        except ValueError as error:
-            self.fail(str(error) if str(error).endswith("?") else f"{error}.", param, ctx)
+        return read_address(text).lower()
 
 
-class LabelParameter(click.ParamType[str]):
+class LabelParameter(Utf8Text):
     """A short printable text."""
 
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def parse(self, text: str) -> str:
         """The text."""
-        if not is_word(value):
-            self.fail(f"takes 1 to {LONGEST_WORD} printable characters.", param, ctx)
-        return str(value)
+        if not is_word(text):
+            raise ValueError(f"takes 1 to {LONGEST_WORD} printable characters")
+        return text
+
+
+_watched = click.argument("address", type=AddressParameter(), help="As `admin wallets list` shows it.")
 
 
 @click.group("wallets", cls=VerdictGroup)
@@ -52,26 +52,26 @@ def wallets() -> None:
 def add(environment: Environment, address: str, label: str | None, kind: str | None) -> int:
     """Watch a wallet from now on, and what moved in the day before."""
     wallet = Watched(address, **{name: text for name, text in (("label", label), ("kind", kind)) if text})
-    _change(environment, lambda watchlist: watchlist.add(wallet))
+    _on_watchlist(environment, lambda watchlist: watchlist.add(wallet))
     return say(f"{checksum_address(address)} is watched; a running service begins within a minute.")
 
 
 @wallets.command("remove", example=f"verdict admin wallets remove {_EXAMPLE}")
-@click.argument("address", type=AddressParameter(), help="As `admin wallets list` shows it.")
+@_watched
 @click.pass_obj
 def remove(environment: Environment, address: str) -> int:
     """Watch a wallet no longer, also where the file names it."""
-    _change(environment, lambda watchlist: watchlist.remove(address))
+    _on_watchlist(environment, lambda watchlist: watchlist.remove(address))
     return say(f"{checksum_address(address)} is no longer watched.")
 
 
 @wallets.command("label", example=f"verdict admin wallets label {_EXAMPLE} 'Binance 14'")
-@click.argument("address", type=AddressParameter(), help="As `admin wallets list` shows it.")
+@_watched
 @click.argument("label", type=LabelParameter(), help="What it is called.")
 @click.pass_obj
 def relabel(environment: Environment, address: str, label: str) -> int:
     """Call a watched wallet something else."""
-    _change(environment, lambda watchlist: watchlist.label(address, label))
+    _on_watchlist(environment, lambda watchlist: watchlist.label(address, label))
     return say(f"{checksum_address(address)} is called {label} from now on.")
 
 
@@ -80,20 +80,15 @@ def relabel(environment: Environment, address: str, label: str) -> int:
 @click.pass_obj
 def list_wallets(environment: Environment, *, json: bool) -> int:
     """List the watched wallets, by address."""
-    watched = run_in_folder(environment.variables, lambda folder: _watchlist(folder).wallets())
-    found = sorted(
-        (msgspec.structs.replace(wallet, address=checksum_address(wallet.address)) for wallet in watched),
-        key=lambda wallet: wallet.address.lower(),
+    watched = _on_watchlist(environment, WatchedWallets.wallets)
+    rows = [msgspec.to_builtins(wallet) for wallet in sorted(watched, key=lambda wallet: wallet.address.lower())]
+    document = {"wallets": [{**row, "address": checksum_address(row["address"])} for row in rows]}
+    columns = {"ADDRESS": "address", "KIND": "kind", "LABEL": "label"}
+    return show(environment, document, columns, "w", json=json, nothing="No wallet is watched.")
+
+
+def _on_watchlist(environment: Environment, work: Callable[[WatchedWallets], Awaitable[T]]) -> T:
+    return run_in_folder(
+        environment.variables,
+        lambda folder: work(WatchedWallets(folder.database, read_listed(folder.settings), folder.clock)),
     )
-    rows = [[wallet.address, wallet.kind, wallet.label] for wallet in found]
-    document = {"wallets": msgspec.to_builtins(found)}
-    headers = ["ADDRESS", "KIND", "LABEL"]
-    return show(environment, document, headers, rows, "w", json=json, nothing="No wallet is watched.")
-
-
-def _change(environment: Environment, change: Callable[[WatchedWallets], Awaitable[None]]) -> None:
-    run_in_folder(environment.variables, lambda folder: change(_watchlist(folder)))
-
-
-def _watchlist(folder: Folder) -> WatchedWallets:
-    return WatchedWallets(folder.database, read_listed(folder.settings), folder.clock)

@@ -193,7 +193,7 @@ class _TextType(click.ParamType[Any]):
         except UnicodeEncodeError:
             self.fail("not valid UTF-8.", param, ctx)
         except ValueError as error:
-            self.fail(f"{error}.".replace("..", "."), param, ctx)
+            self.fail(f"{error}.".replace("..", ".").replace("?.", "?"), param, ctx)
 
 
 class Utf8Text(_TextType):

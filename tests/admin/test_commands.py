@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from service.cli.error_report import RENAMED
-from tests.admin.conftest import Verdict
-from tests.fakes.serving import PATIENCE_S, environment, run_verdict
+from tests.admin.conftest import Admin
+from tests.cli.commanding import typed
+from tests.fakes.serving import PATIENCE_S, environment
 
 
-def test_the_help_of_serve_lists_every_setting_with_its_default(verdict: Verdict) -> None:
-    told = verdict("serve", "--help")
+def test_the_help_of_serve_lists_every_setting_with_its_default() -> None:
+    told = typed("serve", "--help")
     assert told.code == 0
     assert "VERDICT_PORT (8402)\n      port to listen on" in told.out
     assert max(map(len, told.out.splitlines())) <= 80
@@ -55,10 +56,8 @@ def test_help_loads_nothing_but_the_table(line: str) -> None:
         ("serve --workers 0", "verdict serve: Invalid value for '--workers': 0 is not in the range 1<=x<=64."),
     ],
 )
-def test_a_mistake_in_the_command_line_is_one_line_that_says_where_to_read_more(
-    verdict: Verdict, line: str, said: str
-) -> None:
-    told = verdict(*line.split())
+def test_a_mistake_in_the_command_line_is_one_line_that_says_where_to_read_more(line: str, said: str) -> None:
+    told = typed(*line.split())
     assert (told.code, told.out) == (1, "")
     assert told.err.startswith(said)
     assert told.err.endswith("--help`.\n")
@@ -77,15 +76,15 @@ def test_a_mistake_in_the_command_line_is_one_line_that_says_where_to_read_more(
         ("wallets add 0x00", "`verdict wallets add` is now `verdict admin wallets add`."),
     ],
 )
-def test_an_old_spelling_is_answered_with_the_new_one(verdict: Verdict, line: str, said: str) -> None:
-    told = verdict(*line.split())
+def test_an_old_spelling_is_answered_with_the_new_one(line: str, said: str) -> None:
+    told = typed(*line.split())
     assert (told.code, told.out) == (1, "")
     assert said in told.err
 
 
-def test_the_words_of_an_old_spelling_may_be_values_elsewhere(verdict: Verdict) -> None:
-    assert "is now" not in verdict("resolve", "backup", "--dry-run").err
-    assert "is now" not in verdict("wallets", "movements", "--contract", "list", "--dry-run").err
+def test_the_words_of_an_old_spelling_may_be_values_elsewhere() -> None:
+    assert "is now" not in typed("resolve", "backup", "--dry-run").err
+    assert "is now" not in typed("wallets", "movements", "--contract", "list", "--dry-run").err
 
 
 @pytest.mark.process
@@ -107,33 +106,18 @@ def test_numpy_changes_no_environment_variable_in_a_process_that_runs_a_command(
 
 
 @pytest.mark.process
-def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None:
-    assert run_verdict("admin", "keys", "create", "--name", "a", data_dir=str(tmp_path)).returncode == 0
+def test_a_reader_that_has_read_enough_or_shows_only_ascii_gets_no_traceback(admin: Admin, used: Path) -> None:
+    def run(stdout: int) -> subprocess.CompletedProcess[str]:
+        variables = environment({"data_dir": str(used)}) | {"PYTHONIOENCODING": "ascii"}
+        line = [sys.executable, "-m", "service", "admin", "keys", "list"]
+        return subprocess.run(
+            line, env=variables, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False
+        )
+
+    assert admin("keys create --name", "Zoë 🚀").code == 0
+    assert run(subprocess.PIPE).stdout.splitlines()[1].endswith("Zo\\xeb \\U0001f680")
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "service", "admin", "keys", "list"],
-        env=environment({"data_dir": str(tmp_path)}),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    done = run(writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
-
-
-@pytest.mark.process
-def test_a_name_that_the_terminal_cannot_show_is_shown_by_its_code(tmp_path: Path) -> None:
-    made = run_verdict("admin", "keys", "create", "--name", "Zoë 🚀", data_dir=str(tmp_path))
-    assert made.returncode == 0
-    listed = subprocess.run(
-        [sys.executable, "-m", "service", "admin", "keys", "list"],
-        env=environment({"data_dir": str(tmp_path)}) | {"PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
-    assert listed.stdout.splitlines()[1].endswith("Zo\\xeb \\U0001f680")

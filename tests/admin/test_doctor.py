@@ -1,292 +1,266 @@
+"""`verdict admin doctor` on a data folder: what each check finds, and what is said to be done about it."""
+
 import asyncio
 import shutil
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from service.admin import doctor
-from service.admin.doctor_network import check_proxies
 from service.clock import DAY_MS, SystemClock, day_of, iso
-from service.settings import Settings
-from service.storage.database import open_database
+from service.market.plausibility.quarantine import QUARANTINE, QuarantinedValue, QuarantineReport
+from service.market.plausibility.rules import RejectReason
+from service.storage.database import Database, open_database
+from service.storage.documents import DocumentStore
 from service.storage.engine import StorageError
 from service.verdict.ledger import Ledger, LedgerHead
-from tests.admin.conftest import Told, Verdict
+from service.wiring.metrics import read_quarantine_metrics
+from tests.admin.conftest import Admin, Look, opened
+from tests.admin.test_accounts import EVENT
 from tests.fakes.clock import START_MS, FakeClock
 from tests.payments.receipts import put, receipt_id
 from tests.verdict.issuing import ORIGIN, cheating, judged
 
-ALL = [
-    "SQLite",
-    "secrets",
-    "database",
-    "counters",
-    "devices",
-    "days",
-    "ledger",
-    "payments",
-    "refreshes",
-    "facilitator",
-    "quarantine",
-    "keys",
-    "settlement",
-    "model",
-    "wallets",
-    "disk",
-    "privacy",
-    "log",
-]
-
-EVENT = "INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 1, ?, 1)"
-"""An event of a user, on a day, in a state (1 committed, 2 released)."""
+ALL = "SQLite secrets database counters devices days ledger payments refreshes facilitator quarantine keys settlement"
+ALL += " model wallets disk privacy log"
+QUOTA = "INSERT INTO quota VALUES (?, 0, 0, ?, ?, ?)"
+DOCUMENT = "INSERT INTO documents (name, origin, revision, body) VALUES (?, 'live', 1, ?)"
+PRICE = QuarantinedValue("hyperliquid", "SOL", "price", RejectReason.PRICE_MOVED, START_MS)
+WHOLE = QuarantinedValue("hyperliquid", "*", "answer", RejectReason.COINS_MISSING, START_MS)
+AHEAD = day_of(START_MS) + 3_650
+NOW_MS = SystemClock().now_ms()
 
 
-@pytest.fixture(autouse=True)
-def _somebody(verdict: Verdict) -> None:
-    verdict("admin", "keys", "create", "--name", "first")
-
-
-@contextmanager
-def opened(data_dir: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(data_dir / "verdict.db")) as connection, connection:
-        yield connection
-
-
-def count(data_dir: Path, *, day: int, events: int, counted: int) -> None:
-    """Give user 1 a past: so many events on a day, and counters that say something of them."""
-    with opened(data_dir) as connection:
-        connection.execute("INSERT INTO quota VALUES (1, 0, 0, ?, ?, ?)", (day, counted, counted))
-        connection.executemany(EVENT, [(1, day, 1)] * events)
-
-
-def finding(told: Told, check: str) -> dict[str, object]:
-    """The one check that found something."""
-    checks = {found["check"]: found for found in told.json["checks"]}
-    assert [name for name, found in checks.items() if found["findings"]] == [check]
-    assert told.code == 1
-    assert not told.json["ok"]
-    found = checks[check]
-    assert isinstance(found, dict)
-    return found
-
-
-def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> None:
-    told = verdict("admin", "doctor")
-    assert told.code == 0
-    assert [line.split()[1].rstrip(":") for line in told.out.splitlines()] == ALL
-    assert all(line.startswith("ok ") for line in told.out.splitlines())
-    as_json = verdict("admin", "doctor", "--json").json
-    assert as_json["ok"]
-    assert [check["check"] for check in as_json["checks"]] == ALL
-    assert all(check["findings"] == [] and check["remedy"] is None for check in as_json["checks"])
-
-
-@pytest.mark.promise("meter.counters", "operator.doctor")
-def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
-    today = day_of(SystemClock().now_ms())
-    count(data_dir, day=today, events=3, counted=5)
-    found = finding(verdict("admin", "doctor", "--json"), "counters")
-    assert "verdict admin doctor --repair" in str(found["remedy"])
-    repaired = verdict("admin", "doctor", "--repair", "--json")
-    assert (repaired.code, repaired.json["ok"]) == (0, True)
-    assert repaired.err == "repaired: the counters of 1 users, the days of 0\n"
-
-
-def test_a_day_in_the_future_is_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
-    ahead = day_of(SystemClock().now_ms()) + 400
-    count(data_dir, day=ahead, events=2, counted=2)
-    found = finding(verdict("admin", "doctor", "--json"), "days")
-    assert found["findings"] == [f"user 1 was last seen on {iso(ahead * DAY_MS)[:10]}"]
-    assert "clock" in str(found["remedy"])
-    assert verdict("admin", "doctor", "--repair").code == 0
-
-
-def test_secrets_that_others_can_read_are_found(verdict: Verdict, data_dir: Path) -> None:
-    (data_dir / "secrets.toml").chmod(0o640)
-    assert "chmod 600" in str(finding(verdict("admin", "doctor", "--json"), "secrets")["remedy"])
-
-
-def test_missing_secrets_are_found_and_not_made_anew(verdict: Verdict, data_dir: Path) -> None:
-    (data_dir / "secrets.toml").unlink()
-    assert "restore secrets.toml" in str(finding(verdict("admin", "doctor", "--json"), "secrets")["remedy"])
-    assert not (data_dir / "secrets.toml").exists()
-
-
-def test_keys_that_were_made_with_other_secrets_are_told_at_once_and_found(
-    verdict: Verdict, data_dir: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    kept = (data_dir / "secrets.toml").read_bytes()
-    (data_dir / "secrets.toml").unlink()
-    verdict("admin", "keys", "list")
-    assert "secrets.toml is not the one" in caplog.text
-    found = finding(verdict("admin", "doctor", "--json"), "keys")
-    assert found["said"] == "1 unknown"
-    assert "kept with the backup" in str(found["remedy"])
-    (data_dir / "secrets.toml").write_bytes(kept)
-    assert verdict("admin", "doctor").code == 0
-
-
-def test_a_device_without_its_question_is_found(verdict: Verdict, data_dir: Path) -> None:
-    with opened(data_dir) as connection:
-        connection.execute("INSERT INTO devices VALUES (?, ?, 7)", (b"d" * 32, b"n" * 32))
-    found = finding(verdict("admin", "doctor", "--json"), "devices")
-    assert found["findings"] == ["a device is entered for event 7 of the usage, which is no question of a device"]
-    assert found["said"] == "1 differ"
-    assert "verdict admin backup" in str(found["remedy"])
-
-
-def test_a_database_that_others_can_read_is_found(verdict: Verdict, data_dir: Path) -> None:
-    (data_dir / "verdict.db").chmod(0o644)
-    assert "chmod 600" in str(finding(verdict("admin", "doctor", "--json"), "privacy")["remedy"])
-
-
-@pytest.mark.promise("operator.doctor")
-def test_a_reference_to_nothing_is_found(verdict: Verdict, data_dir: Path) -> None:
-    with opened(data_dir) as connection:
-        connection.execute("PRAGMA foreign_keys=OFF")
-        connection.execute("UPDATE credentials SET user_id = 77")
-    found = finding(verdict("admin", "doctor", "--json"), "database")
-    assert "verdict admin backup" in str(found["remedy"])
-
-
-def test_a_damaged_database_is_a_finding_with_a_remedy_and_no_traceback(verdict: Verdict, data_dir: Path) -> None:
-    for beside in data_dir.glob("verdict.db-*"):
-        if beside.is_file():
-            beside.unlink()
-    (data_dir / "verdict.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8_192)
-    told = verdict("admin", "doctor", "--json")
-    assert "verdict admin backup" in str(finding(told, "database")["remedy"])
-
-
-def issue(data_dir: Path) -> LedgerHead:
-    """Write down two verdicts."""
-
+def issue(folder: Path) -> LedgerHead:
     async def write() -> LedgerHead:
-        async with open_database(data_dir / "verdict.db", FakeClock()) as database:
+        async with open_database(folder / "verdict.db", FakeClock()) as database:
             await Ledger(database).issue(ORIGIN, judged("BTC"), START_MS)
             return await Ledger(database).issue(ORIGIN, judged("ETH"), START_MS)
 
     return asyncio.run(write())
 
 
-def test_a_ledger_that_is_whole_is_said_with_its_length_and_head(verdict: Verdict, data_dir: Path) -> None:
-    (before,) = [found for found in verdict("admin", "doctor", "--json").json["checks"] if found["check"] == "ledger"]
-    assert before["said"] == "no verdict was issued yet"
-    head = issue(data_dir)
-    told = verdict("admin", "doctor", "--json")
-    (found,) = [found for found in told.json["checks"] if found["check"] == "ledger"]
-    assert (told.code, found["findings"]) == (0, [])
-    assert found["said"] == f"2 verdicts, each chained to the one before; head {head.hash}"
-    assert max(map(len, verdict("admin", "doctor").out.splitlines())) <= 80
-
-
-def test_a_ledger_that_was_changed_is_found(verdict: Verdict, data_dir: Path) -> None:
-    issue(data_dir)
-    with cheating(data_dir / "verdict.db") as connection:
+def forge(folder: Path) -> None:
+    issue(folder)
+    with cheating(folder / "verdict.db") as connection:
         connection.execute("UPDATE verdict_ledger SET confidence = 'low' WHERE seq = 2")
-    found = finding(verdict("admin", "doctor", "--json"), "ledger")
-    assert found["findings"] == ["Entry 2 was changed: its hash does not match."]
-    assert "verdict admin backup" in str(found["remedy"])
 
 
-def test_a_payment_that_is_not_in_the_usage_is_found(verdict: Verdict, data_dir: Path) -> None:
-    with opened(data_dir) as connection:
-        put(connection, 1)
-    found = finding(verdict("admin", "doctor", "--json"), "payments")
-    assert found["findings"] == [f"user 7: payment {receipt_id(1)} is settled and not in the usage"]
-    assert "verdict admin payments export" in str(found["remedy"])
+def damage(folder: Path) -> None:
+    for beside in folder.glob("verdict.db-*"):
+        beside.unlink() if beside.is_file() else None
+    (folder / "verdict.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8_192)
 
 
-def test_a_payment_that_nobody_knows_the_end_of_is_found_after_five_minutes(verdict: Verdict, data_dir: Path) -> None:
-    now_ms = SystemClock().now_ms()
-    with opened(data_dir) as connection:
-        put(connection, 1, state="settling", claimed_ms=now_ms - 280_000)
-    assert verdict("admin", "doctor").code == 0
-    with opened(data_dir) as connection:
-        put(connection, 3, state="settling", claimed_ms=now_ms - 301_000)
-    found = finding(verdict("admin", "doctor", "--json"), "payments")
-    assert found["findings"] == [f"{receipt_id(3)} is open since {iso(now_ms - 301_000)}"]
-    assert "verdict admin payments reconcile" in str(found["remedy"])
+def sql(*statements: str | tuple[str, tuple[object, ...]]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        with opened(folder) as connection:
+            for statement in statements:
+                connection.execute(*([statement] if isinstance(statement, str) else statement))
+
+    return spoil
 
 
-def test_a_disk_that_is_nearly_full_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Disk(NamedTuple):
-        total: int
-        used: int
-        free: int
+def pays(number: int, **changes: object) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        with opened(folder) as connection:
+            put(connection, number, **changes)
 
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(1, 1, 1_000_000))
-    assert finding(verdict("admin", "doctor", "--json"), "disk")["findings"] == ["less than 200 MiB are left"]
+    return spoil
 
 
-def test_a_log_that_is_never_folded_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "LARGEST_WAL_BYTES", -1)
-    assert "fuser" in str(finding(verdict("admin", "doctor", "--json"), "log")["remedy"])
+def reports(*values: QuarantinedValue) -> tuple[str, tuple[object, ...]]:
+    return DOCUMENT, (QUARANTINE, msgspec.json.encode(QuarantineReport(list(values))))
 
 
-def test_an_engine_that_can_corrupt_the_file_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
-        raise StorageError("SQLite 3.40.1 can corrupt a database in WAL mode")
+FAILURE = (
+    "INSERT INTO documents (name, origin, revision, failed_ms, failed_status, failed_body) VALUES (?, '', 1, ?, ?, ?)"
+)
+FINDINGS: Mapping[str, tuple[str, Callable[[Path], None], str, str]] = {
+    "counters": (
+        "counters", sql((QUOTA, (1, NOW_MS // DAY_MS, 5, 5)), *[(EVENT, (1, NOW_MS // DAY_MS, 1, 1))] * 3),
+        "user 1: the counters say ", "verdict admin doctor --repair",
+    ),
+    "a day in the future": (
+        "days", sql((QUOTA, (1, AHEAD, 2, 2)), *[(EVENT, (1, AHEAD, 1, 1))] * 2),
+        f"user 1 was last seen on {iso(AHEAD * DAY_MS)[:10]}", "clock",
+    ),
+    "secrets others can read": (
+        "secrets", lambda folder: (folder / "secrets.toml").chmod(0o640), "", "chmod 600",
+    ),
+    "no secrets": (
+        "secrets", lambda folder: (folder / "secrets.toml").unlink(), "is not there", "restore secrets.toml",
+    ),
+    "a device without a question": (
+        "devices", sql(("INSERT INTO devices VALUES (?, ?, 7)", (b"d" * 32, b"n" * 32))),
+        "a device is entered for event 7 of the usage, which is no question of a device", "verdict admin backup",
+    ),
+    "a database others can read": (
+        "privacy", lambda folder: (folder / "verdict.db").chmod(0o644), "can be read by others", "chmod 600",
+    ),
+    "a reference to nothing": (
+        "database", sql("PRAGMA foreign_keys=OFF", "UPDATE credentials SET user_id = 77"), "", "verdict admin backup",
+    ),
+    "a damaged database": ("database", damage, "", "verdict admin backup"),
+    "a forged ledger": ("ledger", forge, "Entry 2 was changed: its hash does not match.", "verdict admin backup"),
+    "a payment without usage": (
+        "payments", pays(1), f"user 7: payment {receipt_id(1)} is settled and not in the usage",
+        "verdict admin payments export",
+    ),
+    "a payment open for long": (
+        "payments", pays(3, state="settling", claimed_ms=NOW_MS - 301_000),
+        f"{receipt_id(3)} is open since {iso(NOW_MS - 301_000)}", "verdict admin payments reconcile",
+    ),
+    "a whole answer held back": (
+        "quarantine", sql(reports(PRICE, WHOLE)), "every answer of hyperliquid is quarantined: coins-missing",
+        "doctor --upstreams",
+    ),
+    "a failed refresh": (
+        "refreshes", sql((FAILURE, ("rwa.listing", START_MS, 451, "restricted location"))),
+        "rwa.listing: restricted location (status 451), 2025-07-25T12:00:00.000Z", "doctor --upstreams",
+    ),
+    "a refresh without an answer": (
+        "refreshes",
+        sql("INSERT INTO transcript_sources (origin, source, feed, status, asked_ms) "
+            "VALUES ('live', 'show', 'https://show.example', 'failing', 1753444800000)"),
+        "feed show: no answer, 2025-07-25T12:00:00.000Z", "doctor --upstreams",
+    ),
+    "prices that failed": (
+        "refreshes",
+        sql("INSERT INTO market_state (id, origin, revision, failed_ms, failed_body) VALUES (1, 'live', 1, 0, 'DNS') "
+            "ON CONFLICT DO UPDATE SET failed_ms = 0, failed_body = 'DNS'"),
+        "prices and funding (Hyperliquid): DNS, 1970-01-01T00:00:00.000Z", "doctor --upstreams",
+    ),
+}  # fmt: skip
 
-    monkeypatch.setattr(doctor, "check_version", refuse)
-    assert finding(verdict("admin", "doctor", "--json"), "SQLite")["remedy"] == "install the package pysqlite3"
 
-
-def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do(
-    verdict: Verdict, data_dir: Path
+@pytest.mark.promise("meter.counters", "operator.doctor", "doctor.last-failures")
+@pytest.mark.parametrize(("check", "spoil", "said", "remedy"), FINDINGS.values(), ids=FINDINGS)
+def test_what_is_wrong_is_the_one_finding_with_its_remedy(
+    admin: Admin, used: Path, check: str, spoil: Callable[[Path], None], said: str, remedy: str
 ) -> None:
-    ahead = day_of(SystemClock().now_ms()) + 1
-    with opened(data_dir) as connection:
-        connection.executemany("INSERT INTO quota VALUES (?, 0, 0, ?, 0, 0)", [(user, ahead) for user in range(1, 6)])
-    told = verdict("admin", "doctor")
-    lines = told.out.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "FINDING  days: 5 users are in the future" in lines
-    assert "         - and 2 more (--json lists them)" in lines
-    assert any(line.startswith("         What to do: set the machine's clock right") for line in lines)
+    spoil(used)
+    secrets = [path.name for path in used.glob("secrets.toml")]
+    told = admin("doctor --json")
+    assert (told.code, told.json["ok"], told.err) == (1, False, "")
+    (found,) = [found for found in told.json["checks"] if found["findings"]]
+    assert found["check"] == check
+    assert said in found["findings"][0]
+    assert remedy in found["remedy"]
+    assert [path.name for path in used.glob("secrets.toml")] == secrets
+
+
+def test_a_sound_folder_has_every_check_ok_and_exit_code_0(admin: Admin, used: Path) -> None:
+    told = admin("doctor")
+    assert told.code == 0
+    assert [line.split()[:2] for line in told.out.splitlines()] == [["ok", f"{name}:"] for name in ALL.split()]
+    found = admin("doctor --json").json
+    assert [check["check"] for check in found["checks"]] == ALL.split()
+    assert all(list(check) == ["check", "said", "findings", "remedy"] for check in found["checks"])
+    assert all(check["findings"] == [] and check["remedy"] is None for check in found["checks"])
+
+
+@pytest.mark.promise("meter.counters")
+@pytest.mark.parametrize("name", ["counters", "a day in the future"])
+def test_counters_and_days_are_repaired(admin: Admin, used: Path, name: str) -> None:
+    FINDINGS[name][1](used)
+    repaired = admin("doctor --repair --json")
+    assert (repaired.code, repaired.json["ok"]) == (0, True)
+    assert repaired.err.startswith("repaired: the counters of ")
+    assert admin("doctor").code == 0
+
+
+def test_keys_made_with_other_secrets_are_told_at_once_and_found(
+    admin: Admin, used: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = (used / "secrets.toml").read_bytes()
+    (used / "secrets.toml").unlink()
+    admin("keys list")
+    assert "secrets.toml is not the one" in caplog.text
+    (found,) = [found for found in admin("doctor --json").json["checks"] if found["findings"]]
+    assert (found["check"], found["said"], "kept with the backup" in found["remedy"]) == ("keys", "1 unknown", True)
+    (used / "secrets.toml").write_bytes(kept)
+    assert admin("doctor").code == 0
+
+
+class _Disk(NamedTuple):
+    total: int = 1
+    used: int = 1
+    free: int = 1_000_000
+
+
+def _refuse() -> None:
+    raise StorageError("SQLite 3.40.1 can corrupt a database in WAL mode")
 
 
 @pytest.mark.parametrize(
-    ("variables", "settings", "said"),
+    ("check", "where", "name", "value", "said"),
     [
-        ({}, {"source": "live"}, None),
-        ({"HTTPS_PROXY": "p.example:3128"}, {"source": "fixtures"}, None),
-        ({"HTTPS_PROXY": "p.example:3128", "NO_PROXY": "*"}, {"source": "live"}, None),
-        (
-            {"HTTPS_PROXY": "anna:secret@p.example:3128", "NO_PROXY": "coindesk.com"},
-            {"source": "live", "wallets_rpc": "http://127.0.0.1:8545,https://node.example/key"},
-            "p.example:3128 (HTTPS_PROXY) for Hyperliquid, Binance, CoinGecko, alternative.me, Cointelegraph, node 2",
-        ),
-        (
-            {"HTTP_PROXY": "p.example:80"},
-            {"source": "fixtures", "llm_url": "http://model.example/v1", "llm_model": "small"},
-            "p.example:80 (HTTP_PROXY) for model",
-        ),
-        (
-            {"HTTPS_PROXY": "p.example:1", "HTTP_PROXY": "q.example:2"},
-            {"source": "fixtures", "llm_url": "http://m.example/v1", "llm_model": "s", "rpc_url": "https://n.example"},
-            "p.example:1 (HTTPS_PROXY) for payment chain; q.example:2 (HTTP_PROXY) for model",
-        ),
+        ("disk", shutil, "disk_usage", lambda _: _Disk(), "less than 200 MiB are left"),
+        ("log", doctor, "LARGEST_WAL_BYTES", -1, "the write-ahead log is not folded into the database"),
+        ("SQLite", doctor, "check_version", _refuse, "SQLite 3.40.1 can corrupt a database in WAL mode"),
     ],
 )
-def test_the_doctor_says_which_proxy_is_used_for_what(
-    variables: dict[str, str], settings: dict[str, str], said: str | None, monkeypatch: pytest.MonkeyPatch
+def test_a_machine_that_does_not_suit_is_found(
+    look: Look, monkeypatch: pytest.MonkeyPatch, check: str, where: object, name: str, value: Any, said: str
 ) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name.lower(), raising=False)
-        monkeypatch.setenv(name, variables.get(name, ""))
-    found = check_proxies(Settings.from_environ({f"VERDICT_{name.upper()}": value for name, value in settings.items()}))
-    direct = "webhooks, transcript feeds and redirects to other hosts connect directly"
-    assert [check.said for check in found] == ([] if said is None else [f"{said}; {direct}"])
+    monkeypatch.setattr(where, name, value)
+    told, found = look(check)
+    assert (told.code, found["findings"]) == (1, [said])
+    assert found["remedy"]
 
 
-def test_a_variable_that_is_no_proxy_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("https_proxy", raising=False)
-    monkeypatch.setenv("HTTPS_PROXY", "socks5://anna:secret@p.example")
-    [found] = check_proxies(Settings.from_environ({"VERDICT_SOURCE": "live"}))
-    assert found.findings[0].startswith("HTTPS_PROXY is not the address of a proxy")
-    assert "secret" not in found.findings[0]
+def test_what_is_no_fault_is_said(admin: Admin, look: Look, used: Path) -> None:
+    assert look("ledger")[1]["said"] == "no verdict was issued yet"
+    head = issue(used)
+    sql(reports(PRICE))(used)
+    pays(1, state="settling", claimed_ms=SystemClock().now_ms() - 200_000)(used)
+    assert look("ledger")[1]["said"] == f"2 verdicts, each chained to the one before; head {head.hash}"
+    told, held = look("quarantine")
+    assert (told.code, held["said"]) == (0, "1 values are quarantined: SOL price (price-moved)")
+
+
+def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do(admin: Admin, used: Path) -> None:
+    issue(used)
+    sql(*[(QUOTA, (user, AHEAD, 0, 0)) for user in range(1, 6)])(used)
+    for terminal in (False, True):
+        lines = admin("doctor", terminal=terminal).out.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert "FINDING  days: 5 users are in the future" in lines
+        assert "         - and 2 more (--json lists them)" in lines
+        assert any(line.startswith("         What to do: set the machine's clock right") for line in lines)
+
+
+def test_what_is_held_back_is_listed_with_the_reason_and_since_when(
+    admin: Admin, used: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.clock.SystemClock.now_ms", lambda _: START_MS + 300_000)
+    assert admin("quarantine").out == "No value is held back.\n"
+    assert admin("quarantine --json").json == {"quarantined": []}
+    rwa = (DOCUMENT, ("rwa.quarantine", msgspec.json.encode(QuarantineReport([WHOLE]))))
+    sql(reports(PRICE), rwa)(used)
+    assert admin("quarantine").out.splitlines() == [
+        "SOURCE       COIN  FIELD   REASON         FOR",
+        "hyperliquid  all   answer  coins-missing  5 min",
+        "hyperliquid  SOL   price   price-moved    5 min",
+        "",
+        "2 held back. `verdict admin doctor --upstreams` asks every upstream now.",
+    ]
+    assert admin("quarantine --json").json["quarantined"][1] == {
+        "source": "hyperliquid", "coin": "SOL", "field": "price", "reason": "price-moved", "since": iso(START_MS),
+    }  # fmt: skip
+
+
+async def test_metrics_and_readiness_sum_up_what_is_held_back(database: Database) -> None:
+    documents = [DocumentStore(database).document(name, QuarantineReport) for name in ("one", "other", "empty")]
+    for document in documents[:2]:
+        await document.put("live", QuarantineReport([], {"hyperliquid price price-moved": 3}), START_MS)
+    reading = read_quarantine_metrics(documents)
+    assert (reading.name, reading.labels) == ("quarantined", ("source", "field", "reason"))
+    assert reading.values == {("hyperliquid", "price", "price-moved"): 6.0}
+    assert QuarantineReport([PRICE, WHOLE]).summary() == {
+        "values": 2, "reasons": {"coins-missing": 1, "price-moved": 1}, "coins": ["*", "SOL"],
+    }  # fmt: skip

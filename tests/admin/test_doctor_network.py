@@ -1,14 +1,17 @@
-"""`verdict admin doctor` asks nodes, facilitator and model."""
+"""`verdict admin doctor` asks proxies, nodes, facilitator, model, and the service that runs."""
 
 import json
-import sqlite3
+import shutil
+import ssl
+import subprocess
+import threading
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 from aiohttp import web
 from eth_account import Account
@@ -16,50 +19,52 @@ from msgspec.structs import replace
 
 from service.clock import SystemClock
 from service.payments.networks import NETWORKS
-from service.storage.database import DATABASE
 from service.upstream.replay.history import Mode
 from service.upstream.replay.server import replay_server
-from tests.admin.conftest import Look, Told, Verdict
+from tests.admin.conftest import Admin, Look, opened
 from tests.chain.evm import ETHER, Evm, EvmError
 from tests.chain.node import PASS, Node, serving_node
+from tests.cli.commanding import Told, typed
 from tests.fakes.facilitator import Facilitator, facilitator
 from tests.fakes.in_thread import in_thread
 from tests.fakes.model import Answer, Model, chunk, hangs_after, model, sends, used, writes
+from tests.fakes.ports import held_port
 from tests.upstream import faults
 from tests.upstream.conftest import FIXTURES
 
 WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
+NOBODY = "http://127.0.0.1:1/v2/a-key-to-be-hidden"
+Asked = Callable[..., tuple[Told, dict[str, Any]]]
 
 
-class Nodes(msgspec.Struct):
-    """Where they are asked: one that follows, one that stands still, one of another chain, one that tells no logs."""
+class Nodes(NamedTuple):
+    """Where they are asked: one that follows, one that stands still, one that tells no logs, one of another chain."""
 
     good: str
     late: str
-    strange: str
     mute: str
+    strange: str
 
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Nodes]:
     async with AsyncExitStack() as stack:
 
-        async def node(mode: Mode, method: bytes = b"", answer: dict[str, Any] | None = None) -> str:
+        async def node(mode: Mode, method: bytes = b"", answer: Mapping[str, Any] | None = None) -> str:
             replay = await stack.enter_async_context(replay_server(FIXTURES, SystemClock(), mode))
 
             async def stand_in(request: web.Request) -> web.Response | None:
                 return web.json_response({"id": 1, **(answer or {})}) if method in await request.read() else None
 
-            if answer is not None:
-                replay.interceptor = stand_in
+            replay.interceptor = stand_in if answer else None
             return replay.base("ethereum")
 
         refusal = {"error": {"code": -32_601, "message": "eth_getLogs is not available on this plan"}}
         yield Nodes(
-            good=await node("shifted"),
-            late=await node("frozen"),
-            strange=await node("shifted", b"eth_chainId", {"result": "0xa"}),
-            mute=await node("shifted", b"eth_getLogs", refusal),
+            await node("shifted"),
+            await node("frozen"),
+            await node("shifted", b"eth_getLogs", refusal),
+            await node("shifted", b"eth_chainId", {"result": "0xa"}),
         )
 
 
@@ -69,31 +74,27 @@ def nodes() -> Iterator[Nodes]:
         yield running
 
 
-def test_where_nobody_is_watched_no_node_is_asked(look: Look) -> None:
-    told, found = look("wallets", wallets_rpc="http://127.0.0.1:1")
-    assert (told.code, found["said"]) == (0, "no wallet is watched; no node is called")
-
-
-def test_the_recorded_chain_needs_no_node(look: Look) -> None:
-    told, found = look("wallets", source="fixtures")
-    assert (told.code, found["said"]) == (0, "10 are watched on the recorded chain")
-
-
-def test_nodes_that_follow_their_chain_and_tell_logs_are_sound(look: Look, verdict: Verdict, nodes: Nodes) -> None:
-    verdict("admin", "wallets", "add", WALLET)
-    told, found = look("wallets", wallets_rpc=f"{nodes.good},{nodes.good}")
-    assert (told.code, found["findings"]) == (0, [])
-    assert found["said"] == "1 are watched, and every node can follow them"
+def test_nodes_are_asked_only_where_a_wallet_is_watched_on_a_live_chain(look: Look, admin: Admin, used: Path) -> None:
+    assert look("wallets", wallets_rpc=NOBODY)[1]["said"] == "no wallet is watched; no node is called"
+    assert look("wallets", source="fixtures")[1]["said"] == "10 are watched on the recorded chain"
+    told, found = look("wallets", wallets_file=str(used / "none.toml"))
+    assert (told.code, found["findings"][0].partition(": ")[0]) == (1, "VERDICT_WALLETS_FILE")
+    with opened(used) as connection:
+        connection.execute("ALTER TABLE watched_wallets RENAME TO elsewhere")
+    told, found = look("wallets", wallets_rpc=NOBODY)
+    assert (told.code, found["said"]) == (0, "the watched wallets cannot be read; no node is called")
 
 
 def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address(
-    look: Look, verdict: Verdict, nodes: Nodes
+    look: Look, admin: Admin, nodes: Nodes
 ) -> None:
-    verdict("admin", "wallets", "add", WALLET)
-    urls = [nodes.good, nodes.late, nodes.mute, nodes.strange, "http://127.0.0.1:1/v2/a-key-to-be-hidden"]
-    told, found = look("wallets", wallets_rpc=",".join(urls))
-    assert told.code == 1
+    admin("wallets add", WALLET)
+    told, found = look("wallets", wallets_rpc=f"{nodes.good},{nodes.good}")
+    assert (told.code, found["findings"]) == (0, [])
+    assert found["said"] == "1 are watched, and every node can follow them"
+    told, found = look("wallets", wallets_rpc=",".join([*nodes, NOBODY]))
     late, mute, gone, chains = found["findings"]
+    assert told.code == 1
     assert late.startswith("the newest block of node 2 is ")
     assert "node 3 gave no usable answer" in mute
     assert "not available on this plan" in mute
@@ -104,21 +105,8 @@ def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address
     assert "127.0.0.1" not in told.out + told.err
 
 
-def test_a_file_of_wallets_that_cannot_be_used_is_found(look: Look, tmp_path: Path) -> None:
-    told, found = look("wallets", wallets_file=str(tmp_path / "none.toml"))
-    assert told.code == 1
-    assert found["findings"][0].startswith("VERDICT_WALLETS_FILE: ")
-
-
-def test_where_it_cannot_be_read_who_is_watched_no_node_is_asked(look: Look, data_dir: Path) -> None:
-    with sqlite3.connect(data_dir / DATABASE) as connection:
-        connection.execute("ALTER TABLE watched_wallets RENAME TO elsewhere")
-    connection.close()
-    told, found = look("wallets", wallets_rpc="http://127.0.0.1:1")
-    assert (told.code, found["said"]) == (0, "the watched wallets cannot be read; no node is called")
-
-
 KEY = "0x" + "0" * 63 + "7"
+POOR = "0x" + "0" * 63 + "8"
 OPERATOR = Account.from_key(KEY).address
 
 
@@ -136,89 +124,63 @@ def node(chain: Node) -> Iterator[Node]:
 
 
 @pytest.fixture
-def settlement(look: Look, node: Node) -> Any:
+def settlement(look: Look, node: Node) -> Asked:
     """What the doctor says of settlement, with settings of its own."""
     usual = {"settlement": "chain", "pay_to": OPERATOR, "rpc_url": node.url, "operator_key": KEY}
-
-    def asked(**settings: str) -> tuple[Told, dict[str, Any]]:
-        return look("settlement", **{name: value for name, value in {**usual, **settings}.items() if value})
-
-    return asked
+    return lambda **settings: look("settlement", **{name: text for name, text in {**usual, **settings}.items() if text})
 
 
 def answering(node: Node, method: str, answer: object) -> None:
     node.fault = lambda asked, _: answer if asked == method else PASS
 
 
-def test_a_chain_that_can_settle_is_said_with_the_operators_gas(settlement: Any, node: Node) -> None:
+def test_a_chain_that_can_settle_is_said_with_the_operators_gas(settlement: Asked, node: Node, tmp_path: Path) -> None:
     told, found = settlement()
     assert (told.code, found["findings"], found["remedy"]) == (0, [], None)
     assert found["said"].startswith(f"{OPERATOR} has 1 ETH, gas for ")
     assert "eth_sendRawTransaction" not in node.asked
-
-
-def test_a_keystore_is_opened_as_the_service_opens_it(settlement: Any, tmp_path: Path) -> None:
     path = tmp_path / "operator.json"
     path.write_text(json.dumps(Account.encrypt(KEY, "hunter2", kdf="pbkdf2", iterations=1_000)))
     named = {"operator_key": "", "operator_keystore": str(path)}
     assert settlement(**named, operator_password="hunter2")[1]["findings"] == []
     told, found = settlement(**named, operator_password="another")
-    assert told.code == 1
-    assert found["said"] == "invalid setting"
+    assert (told.code, found["said"], "another" in told.out) == (1, "invalid setting", False)
     assert "VERDICT_OPERATOR_KEYSTORE" in found["findings"][0]
-    assert "another" not in told.out
 
 
-def test_an_operator_without_ether_is_found_with_the_address_to_send_it_to(settlement: Any) -> None:
-    key = "0x" + "0" * 63 + "8"
+STALE = {"number": "0x1", "timestamp": hex(SystemClock().now_ms() // 1_000 - 3_600), "baseFeePerGas": "0x1"}
+USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "key", "finding", "remedy"),
+    [
+        ("", "", POOR, "the operator's account runs out of gas", f"send ether to {Account.from_key(POOR).address}"),
+        ("eth_chainId", "0x1", KEY, "VERDICT_RPC_URL is a node of chain 1, not 84532", "VERDICT_RPC_URL"),
+        ("eth_getBlockByNumber", STALE, KEY, "the node's newest block is 6", "VERDICT_RPC_URL"),
+        ("eth_call", "0x", KEY, f"the token at {USDC} is not the one that payers sign for", ""),
+        ("eth_call", "0x" + "00" * 32, KEY, f"the token at {USDC} is not the one that payers sign for", ""),
+        ("eth_maxPriorityFeePerGas", hex(30 * 10**9), KEY, "gas costs ", "allow more"),
+    ],
+)
+def test_a_chain_that_cannot_settle_is_found_with_what_to_do(
+    settlement: Asked, node: Node, method: str, answer: object, key: str, finding: str, remedy: str
+) -> None:
+    answering(node, method, answer)
     told, found = settlement(operator_key=key)
-    assert (told.code, found["findings"]) == (1, ["the operator's account runs out of gas"])
-    assert found["remedy"] == f"send ether to {Account.from_key(key).address}"
+    assert told.code == 1
+    assert found["findings"][0].startswith(finding)
+    assert remedy in found["remedy"]
 
 
-def test_a_node_of_another_chain_is_found(settlement: Any, node: Node) -> None:
-    answering(node, "eth_chainId", "0x1")
-    _, found = settlement()
-    assert found["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
-    assert "VERDICT_RPC_URL" in found["remedy"]
-
-
-def test_a_node_that_has_stopped_following_is_found(settlement: Any, node: Node) -> None:
-    with node.held() as evm:
-        block = evm.head.block
-        age = SystemClock().now_ms() // 1_000 - block.header.timestamp
-    stale = {"number": "0x1", "timestamp": hex(block.header.timestamp - 3_600 + age), "baseFeePerGas": "0x1"}
-    answering(node, "eth_getBlockByNumber", stale)
-    _, found = settlement()
-    assert found["findings"] == ["the node's newest block is 60 minutes old"]
-
-
-@pytest.mark.parametrize("answer", ["0x", "0x" + "00" * 32])
-def test_a_token_that_payers_do_not_sign_for_is_found(settlement: Any, node: Node, answer: str) -> None:
-    answering(node, "eth_call", answer)
-    _, found = settlement()
-    assert found["findings"] == [
-        "the token at 0x036CbD53842c5426634e7929541eC2318f3dCF7e is not the one that payers sign for"
-    ]
-
-
-def test_gas_that_costs_more_than_the_cap_is_found(settlement: Any, node: Node) -> None:
-    answering(node, "eth_maxPriorityFeePerGas", hex(30 * 10**9))
-    _, found = settlement()
-    assert found["findings"][0].endswith("gwei and VERDICT_GAS_CAP_GWEI is 20: nothing is settled")
-    assert "allow more" in found["remedy"]
-
-
-def test_a_node_that_does_not_answer_is_found_and_its_url_not_told(settlement: Any, node: Node) -> None:
+def test_a_node_that_does_not_answer_is_found_and_its_url_not_told(settlement: Asked, node: Node) -> None:
     def fail(_method: str, _parameters: object) -> object:
         raise EvmError("rate limited")
 
     node.fault = fail
-    _, found = settlement()
-    assert found["said"] == "the node gives no answer"
-    told, found = settlement(rpc_url="http://127.0.0.1:9/secret-key")
-    assert told.code == 1
-    assert "secret-key" not in told.out + told.err
+    assert settlement()[1]["said"] == "the node gives no answer"
+    told, _ = settlement(rpc_url=NOBODY)
+    assert (told.code, "a-key-to-be" in told.out + told.err) == (1, False)
 
 
 @pytest.fixture
@@ -228,86 +190,63 @@ def beside() -> Iterator[Facilitator]:
 
 
 @pytest.fixture
-def remote(settlement: Any, beside: Facilitator) -> Any:
+def remote(settlement: Asked, beside: Facilitator) -> Asked:
     named = {"settlement": "remote", "facilitator_url": beside.url, "operator_key": ""}
     return lambda **settings: settlement(**{**named, **settings})
 
 
-def test_a_facilitator_that_settles_what_is_sold_is_good(remote: Any, beside: Facilitator) -> None:
+def test_a_facilitator_that_settles_what_is_sold_is_good_and_gets_its_token(remote: Asked, beside: Facilitator) -> None:
     told, found = remote()
     assert (told.code, found["said"], found["findings"]) == (0, "the facilitator settles what is sold here", [])
     assert (beside.bearers, beside.asked, beside.verified) == ([None], [], 0)
+    secret = b64encode(bytes(range(32)) + bytes(32)).decode()
     assert remote(facilitator_token="sesame")[1]["findings"] == []
-    assert beside.bearers[1:] == ["Bearer sesame"]
+    assert remote(cdp_key_id="id", cdp_key_secret=secret)[1]["findings"] == []
+    assert beside.bearers[1] == "Bearer sesame"
+    assert str(beside.bearers[2]).startswith("Bearer eyJ")
+    assert remote(cdp_key_id="id", cdp_key_secret="no key")[1]["said"] == "invalid setting"
 
 
-def test_a_facilitator_of_other_payments_is_found(remote: Any, beside: Facilitator) -> None:
-    async def another(_: web.Request) -> web.StreamResponse:
-        kinds = [{"x402Version": 2, "scheme": "exact", "network": "eip155:84532"}, {"x402Version": 1, "scheme": "upto"}]
-        return web.json_response({"kinds": [kinds[0], {**kinds[1], "network": "base-sepolia"}]})
-
-    beside.supported = another
-    told, found = remote()
-    assert (told.code, found["findings"]) == (1, ["it does not settle `exact` on base-sepolia as x402 v1 has it"])
-    assert "VERDICT_FACILITATOR_URL" in found["remedy"]
+KINDS = [
+    {"x402Version": 2, "scheme": "exact", "network": "eip155:84532"},
+    {"x402Version": 1, "scheme": "upto", "network": "base-sepolia"},
+]
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "finding"),
+    ("status", "body", "said", "finding"),
     [
-        (401, "no", "no"),
-        (302, "", "it says nothing"),
-        (200, "<html>", "<html>"),
-        (200, '{"kinds":' + "[" * 9_000, '{"kinds":' + "[" * 2_039),
+        (200, json.dumps({"kinds": KINDS}), "the facilitator does not settle all payments",
+         "it does not settle `exact` on base-sepolia as x402 v1 has it"),
+        (401, "no", "facilitator gave no usable answer (status 401)", "no"),
+        (302, "", "facilitator gave no usable answer (status 302)", "it says nothing"),
+        (200, '{"kinds":' + "[" * 9_000, "facilitator gave no usable answer (status 200)", '{"kinds":' + "[" * 2_039),
     ],
-)
-def test_a_facilitator_that_does_not_say_what_it_settles_is_found(
-    remote: Any, beside: Facilitator, status: int, body: str, finding: str
+)  # fmt: skip
+def test_a_facilitator_that_does_not_settle_what_is_sold_is_found(
+    remote: Asked, beside: Facilitator, status: int, body: str, said: str, finding: str
 ) -> None:
-    async def refuse(_: web.Request) -> web.StreamResponse:
-        return web.Response(status=status, text=body, headers={"Location": "http://127.0.0.1:9/"})
+    async def answer(_: web.Request) -> web.StreamResponse:
+        headers = {"Location": "http://127.0.0.1:9/"}
+        return web.Response(status=status, text=body, headers=headers, content_type="application/json")
 
-    beside.supported = refuse
+    beside.supported = answer
     told, found = remote()
-    assert (told.code, found["said"], found["findings"]) == (
-        1,
-        f"facilitator gave no usable answer (status {status})",
-        [finding],
-    )
+    assert (told.code, found["said"], found["findings"]) == (1, said, [finding])
+    assert "VERDICT_FACILITATOR_URL" in found["remedy"]
 
 
-def test_a_facilitator_that_is_not_there_is_found_and_its_token_not_told(remote: Any) -> None:
+def test_the_node_beside_a_facilitator_is_asked_too_the_public_one_where_none_is_named(
+    remote: Asked, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told, found = remote(facilitator_url="http://127.0.0.1:9", facilitator_token="open-sesame")
     assert (told.code, found["findings"]) == (1, ["connection refused"])
     assert "sesame" not in told.out + told.err
-
-
-def test_the_public_node_is_looked_at_where_the_operator_names_none(
-    remote: Any, node: Node, monkeypatch: pytest.MonkeyPatch
-) -> None:
     public = replace(NETWORKS["eip155:84532"], rpc_url=node.url)
     monkeypatch.setitem(NETWORKS, "eip155:84532", public)
     answering(node, "eth_chainId", "0x1")
-    assert remote(rpc_url="")[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
-
-
-def test_the_node_beside_a_facilitator_is_looked_at_too(remote: Any, node: Node) -> None:
-    answering(node, "eth_chainId", "0x1")
-    assert remote()[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
-
-
-def test_a_facilitator_is_asked_with_the_token_that_it_wants_of_coinbases_keys(
-    remote: Any, beside: Facilitator
-) -> None:
-    secret = b64encode(bytes(range(32)) + bytes(32)).decode()
-    told, found = remote(cdp_key_id="id", cdp_key_secret="no key")
-    assert (told.code, found["said"]) == (1, "invalid setting")
-    assert remote(cdp_key_id="id", cdp_key_secret=secret)[1]["findings"] == []
-    (bearer,) = beside.bearers
-    assert str(bearer).startswith("Bearer eyJ")
-
-
-LLM_KEY = "a-key-that-is-not-to-be-seen"
+    for url in (node.url, ""):
+        assert remote(rpc_url=url)[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
 
 
 @pytest.fixture(scope="module")
@@ -316,52 +255,154 @@ def running() -> Iterator[Model]:
         yield it
 
 
-@pytest.fixture
-def looked(look: Look, running: Model) -> Any:
-    """What the doctor says of the model, with settings of its own."""
-    usual = {"llm_url": running.url, "llm_model": "small", "llm_key": LLM_KEY, "llm_seconds": "1"}
-
-    def asked(answer: Answer, **settings: str) -> tuple[Told, dict[str, Any]]:
-        running.answer = answer
-        told, found = look("model", **{**usual, **settings})
-        assert LLM_KEY not in told.out + told.err
-        return told, found
-
-    return asked
+UNUSED = " answers and does not report its usage, so the maximum is counted"
 
 
 @pytest.mark.parametrize(
-    ("usage", "said"),
+    ("answer", "code", "said"),
     [
-        (used(9, 1), "small answers and reports its usage"),
-        (None, "small answers and does not report its usage, so the maximum is counted"),
+        (writes("ready", usage=used(9, 1)), 0, "small answers and reports its usage"),
+        (writes("ready", usage=None), 0, f"small{UNUSED}"),
+        (faults.answer(401, b"a-key-to-be-hidden"), 1, "small: status 401"),
+        (faults.html, 1, "small: no stream of events"),
+        (sends(chunk(" ", "stop")), 1, "small: an empty answer"),
+        (hangs_after(b""), 1, "small: no whole answer within 1 s"),
+        (None, 1, "small: connection refused"),
     ],
 )
-def test_a_model_that_writes_is_sound(looked: Any, running: Model, usage: Any, said: str) -> None:
-    told, found = looked(writes("ready", usage=usage))
-    assert (told.code, found["findings"], found["said"]) == (0, [], said)
-    assert running.asked[-1]["model"] == "small"
-    assert running.headers[-1]["authorization"] == f"Bearer {LLM_KEY}"
+def test_a_model_is_asked_one_question_and_its_key_is_not_told(
+    look: Look, running: Model, answer: Answer | None, code: int, said: str
+) -> None:
+    running.answer = answer or running.answer
+    named = {"llm_url": running.url if answer else NOBODY, "llm_model": "small", "llm_key": "a-key-to-be-hidden"}
+    told, found = look("model", **named, llm_seconds="1")
+    assert (told.code, found["findings"] or [found["said"]]) == (code, [said])
+    assert ("VERDICT_LLM_URL" in (found["remedy"] or "")) == bool(code)
+    assert "a-key-to-be" not in told.out + told.err
+    assert running.headers[-1]["authorization"] == "Bearer a-key-to-be-hidden"
 
 
-@pytest.mark.slow
+HTTPS, HTTP = {"HTTPS_PROXY": "anna:hunter2@p.example:3128"}, {"HTTP_PROXY": "q.example:2"}
+DIRECT = "webhooks, transcript feeds and redirects to other hosts connect directly"
+
+
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("variables", "settings", "said"),
     [
-        (faults.answer(401, LLM_KEY.encode()), "small: status 401"),
-        (faults.html, "small: no stream of events"),
-        (sends(chunk(" ", "stop")), "small: an empty answer"),
-        (hangs_after(b""), "small: no whole answer within 1 s"),
+        ({}, {"source": "live"}, None),
+        (HTTPS, {"source": "fixtures"}, None),
+        ({**HTTPS, "NO_PROXY": "*"}, {"source": "live"}, None),
+        (
+            {**HTTPS, "NO_PROXY": "coindesk.com"},
+            {"source": "live", "wallets_rpc": "http://127.0.0.1:8545,https://node.example/key"},
+            "p.example:3128 (HTTPS_PROXY) for Hyperliquid, Binance, CoinGecko, alternative.me, Cointelegraph, node 2",
+        ),
+        (
+            {**HTTPS, **HTTP},
+            {"source": "fixtures", "llm_url": "http://m.example/v1", "llm_model": "s", "rpc_url": "https://n.example"},
+            "p.example:3128 (HTTPS_PROXY) for payment chain; q.example:2 (HTTP_PROXY) for model",
+        ),
+        ({"HTTPS_PROXY": "socks5://anna:hunter2@p.example"}, {"source": "live"}, "invalid setting"),
     ],
-    ids=["401", "HTML", "empty", "hangs"],
 )
-def test_a_model_that_does_not_write_is_found_with_what_to_do(looked: Any, answer: Answer, said: str) -> None:
-    told, found = looked(answer)
-    assert (told.code, found["findings"], found["said"]) == (1, [said], "it does not answer")
-    assert "VERDICT_LLM_URL" in found["remedy"]
+def test_the_doctor_says_which_proxy_is_used_for_what(
+    admin: Admin, used: Path, monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str], settings: dict[str, str], said: str | None,
+) -> None:  # fmt: skip
+    async def ask_nobody(*_: object) -> list[object]:
+        return []
+
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name.lower(), raising=False)
+        monkeypatch.setenv(name, variables.get(name, ""))
+    monkeypatch.setattr("service.admin.doctor._ask_others", ask_nobody)
+    told = admin("doctor --json", **settings)
+    found = [check for check in told.json["checks"] if check["check"] == "proxy"]
+    invalid = said == "invalid setting"
+    assert [check["said"] for check in found] == ([] if said is None else [said if invalid else f"{said}; {DIRECT}"])
+    assert told.code == invalid
+    assert "hunter2" not in told.out
 
 
-def test_nobody_there_is_found_and_its_address_not_told(looked: Any) -> None:
-    told, found = looked(writes("ready"), llm_url="http://127.0.0.1:9/verysecretkey")
-    assert found["findings"] == ["small: connection refused"]
-    assert "verysecretkey" not in told.out + told.err
+@contextmanager
+def answering_get(status: int, context: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[str]]]:
+    """A server on loopback that answers every GET with one status: its port, and the paths it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            """Write nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield str(server.server_address[1]), asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def health(*words: str, **settings: str) -> Told:
+    named = {f"VERDICT_{name.upper()}": value for name, value in settings.items()}
+    return typed("admin", "doctor", "--health", *words, environment=named)
+
+
+@pytest.mark.parametrize("host", ["", "127.0.0.1", "0.0.0.0", "localhost"])
+def test_a_service_that_answers_is_healthy_whatever_host_it_listens_on(host: str) -> None:
+    with answering_get(200) as (port, asked):
+        url = f"http://127.0.0.1:{port}/healthz"
+        for told in (health(host=host, port=port), health(host=host, port=port, hosts="verdict.example")):
+            assert (told.code, told.out) == (0, f"{url} answers.\n")
+        assert health("--json", port=port).json == {"ok": True, "url": url}
+    assert asked == ["/healthz"] * 3
+
+
+def test_a_service_that_does_not_answer_200_is_a_failure() -> None:
+    for status in (204, 301, 404, 421, 503):
+        with answering_get(status) as (port, _):
+            told = health(port=port)
+        assert (told.code, f"answers {status}, not 200" in told.err) == (1, True)
+    with held_port() as free:
+        told = health(port=str(free))
+    assert (told.code, "start the service, or read its log" in told.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"port": "0"}, "VERDICT_PORT=0 takes any free port"),
+        ({"port": "x"}, "VERDICT_PORT takes a whole number"),
+        ({"nothing": "1"}, "VERDICT_NOTHING is not a setting"),
+        ({"host": "a..b"}, "VERDICT_HOST=a..b is not a known host"),
+        ({"host": "x" * 300}, "is not a known host"),
+        ({"tls_cert": "a.pem"}, "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together"),
+    ],
+)
+def test_settings_that_name_no_address_are_refused(settings: dict[str, str], said: str) -> None:
+    told = health(**settings)
+    assert (told.code, said in told.err) == (1, True)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here to make a certificate with")
+def test_with_a_certificate_https_is_asked_and_the_name_in_it_does_not_matter(tmp_path: Path) -> None:
+    cert, secret = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subject = ["-subj", "/CN=verdict.example", "-days", "2"]
+    subprocess.run([*command, "-keyout", secret, "-out", cert, *subject], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, secret)
+    with answering_get(200, context) as (port, asked):
+        assert health(port=port, tls_cert=str(cert), tls_key=str(secret)).code == 0
+        assert health(port=port).code == 1
+    assert asked == ["/healthz"]

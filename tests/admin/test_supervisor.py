@@ -88,54 +88,45 @@ def alive(process_id: int) -> bool:
 
 
 @pytest.mark.promise("operator.serve")
-async def test_workers_inherit_the_socket_and_are_numbered(tmp_path: Path, listener: socket.socket) -> None:
-    async with running(OBEDIENT, tmp_path, listener, 2):
-        pass
-    assert starts(tmp_path) == [f"--listener {listener.fileno()} --worker {number}" for number in (0, 1)]
-
-
-async def test_all_workers_stop_when_told_and_telling_again_changes_nothing(
+async def test_workers_inherit_the_socket_are_numbered_and_stop_when_told_even_twice(
     tmp_path: Path, listener: socket.socket
 ) -> None:
     async with running(OBEDIENT, tmp_path, listener, 2, Endless) as supervisor:
         started = living(tmp_path)
         supervisor.stop()
         supervisor.stop()
-    assert len(started) == 2
-    assert living(tmp_path) == []
+    assert starts(tmp_path) == [f"--listener {listener.fileno()} --worker {number}" for number in (0, 1)]
+    assert (len(started), living(tmp_path)) == (2, [])
 
 
-async def test_a_killed_worker_is_replaced_and_the_other_goes_on(tmp_path: Path, listener: socket.socket) -> None:
-    async with running(OBEDIENT, tmp_path, listener, 2):
+async def test_a_killed_worker_is_replaced_and_one_that_does_not_stop_in_time_is_killed(
+    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervising, "_STEADY_S", -1.0)
+    async with running(STUBBORN, tmp_path, listener, 2):
         first, second = living(tmp_path)
         os.kill(first, signal.SIGKILL)
         await until(lambda: len(starts(tmp_path)) == 3 and len(living(tmp_path)) == 2)
         assert second in living(tmp_path)
-        assert first not in living(tmp_path)
-
-
-async def test_a_worker_that_does_not_stop_in_time_is_killed(tmp_path: Path, listener: socket.socket) -> None:
-    async with running(STUBBORN, tmp_path, listener, 1):
-        assert len(living(tmp_path)) == 1
     assert living(tmp_path) == []
+    assert vars(caplog.records[0])["pause_s"] == 0.1
 
 
-async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_no_other_is_started(
-    tmp_path: Path, listener: socket.socket
+@pytest.mark.parametrize(
+    ("line", "other", "started"),
+    [
+        ('print("listening", flush=True)', f"sys.exit({STAND_DOWN})", 1),
+        ("sys.stdin.read()", f"sys.argv[-1] == '0' and sys.stdin.read(); sys.exit({STAND_DOWN})", 2),
+    ],
+)
+async def test_a_worker_that_refuses_is_not_tried_again_and_stops_the_others(
+    tmp_path: Path, listener: socket.socket, line: str, other: str, started: int
 ) -> None:
-    script = OBEDIENT.replace('print("listening", flush=True)', f"sys.exit({STAND_DOWN})")
+    script = OBEDIENT.replace(line, other)
     supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
     async with asyncio.timeout(PATIENCE_S):
         assert not await supervisor.run(2)
-    assert len(starts(tmp_path)) == 1
-
-
-async def test_a_worker_that_refuses_later_stops_the_others(tmp_path: Path, listener: socket.socket) -> None:
-    script = OBEDIENT.replace("sys.stdin.read()", f"sys.argv[-1] == '0' and sys.stdin.read(); sys.exit({STAND_DOWN})")
-    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
-    async with asyncio.timeout(PATIENCE_S):
-        assert not await supervisor.run(2)
-    assert len(starts(tmp_path)) == 2
+    assert len(starts(tmp_path)) == started
 
 
 async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly(
@@ -163,16 +154,6 @@ async def test_a_stop_in_the_pause_before_another_start_ends_the_pause(
         supervisor.stop()
         assert await task
     assert len(starts(tmp_path)) == 1
-
-
-async def test_a_worker_that_dies_after_a_steady_time_is_replaced_at_once(
-    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervising, "_STEADY_S", -1.0)
-    async with running(OBEDIENT, tmp_path, listener, 1):
-        os.kill(living(tmp_path)[0], signal.SIGKILL)
-        await until(lambda: len(starts(tmp_path)) == 2)
-    assert vars(caplog.records[0])["pause_s"] == 0.1
 
 
 async def test_a_worker_that_starts_in_the_moment_of_the_stop_is_stopped_too(
