@@ -25,7 +25,8 @@ _TIERS: Final = ("free", "access", "pro")
 _MONTH: Final = 30
 _LIVE_KEYS: Final = """
 SELECT user_id, name FROM credentials
-WHERE kind = 'api_key' AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?) ORDER BY id DESC
+WHERE kind = 'api_key' AND revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?)
+GROUP BY user_id, name ORDER BY max(id) DESC
 """
 
 
@@ -224,7 +225,7 @@ def _names(row: Mapping[str, Any]) -> str | None:
 
 
 async def _live_names(folder: Folder) -> dict[int, list[str]]:
-    """The names of the keys that work now, newest first, by user."""
+    """The names of the keys that work now, newest first and each once, by user."""
     names: dict[int, list[str]] = {}
     for user, name in await folder.database.read(_LIVE_KEYS, (folder.clock.now_ms(),)):
         names.setdefault(user, []).append(name)

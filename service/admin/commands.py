@@ -12,7 +12,7 @@ COMMANDS = (
     LazyCommand("wallets", "choose the wallets that are watched", "service.admin.wallets:wallets"),
     LazyCommand("backup", "copy the database while it is in use", "service.admin.store:backup"),
     LazyCommand("doctor", "check the data folder; exit code 1 on a finding", "service.admin.doctor:doctor"),
-    LazyCommand("quarantine", "list values that are held back, and why", "service.admin.quarantine:quarantine"),
+    LazyCommand("quarantine", "list values that are held back, and why", "service.admin.doctor_checks:quarantine"),
     LazyCommand("record", "capture live upstreams as a fixture set", "service.admin.store:record"),
     LazyCommand("init", "start with an empty store in a folder whose store is lost", "service.admin.store:initialize"),
     LazyCommand("migrate", "copy all stored data to another, empty store", "service.admin.store:migrate"),

@@ -1,17 +1,21 @@
-"""Checks of the store for `verdict admin doctor`: each reads one snapshot and returns its findings with a remedy."""
+"""Checks of the store for `verdict admin doctor`, and `verdict admin quarantine`. Each reads one snapshot."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
+import click
+import msgspec
 from msgspec import Struct
 
 from service.access.audit import audit_counters, audit_devices, find_future_days
 from service.access.secrets import FILE_NAME, KEY_SECRET_REMEDY, Secrets, count_unverifiable_keys
-from service.admin.quarantine import read_quarantined
+from service.admin.folder import address_of, json_option, refusing, show
 from service.cli.doctor_command import DoctorCheck
-from service.clock import DAY_MS, MINUTE_MS, day_of, iso
-from service.market.plausibility.quarantine import WHOLE
+from service.cli.environment import Environment, VerdictCommand
+from service.cli.formatting import span
+from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, day_of, iso, parse_iso
+from service.market.plausibility.quarantine import QUARANTINE, WHOLE, QuarantinedValue, QuarantineReport
 from service.payments.audit import audit_payments, read_unsettled
 from service.payments.settlement_checks import count_late, read_stops
 from service.settings import Settings
@@ -21,7 +25,10 @@ from service.storage.engine import Connection, DatabaseError, error_name
 from service.storage.port import LEADER
 from service.storage.store import open_snapshot
 from service.verdict.audit import audit_ledger
+from service.wiring.clocks import choose_clock
 
+DOCUMENTS: Final = (QUARANTINE, "rwa.quarantine")
+_READ_REPORT: Final = "SELECT body FROM documents WHERE name = ? AND body IS NOT NULL"
 _LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
 """A signature is valid for two minutes at most; a minute later its outcome can be known, unless nodes fail."""
 
@@ -182,7 +189,7 @@ def _facilitator(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
 
 def check_quarantine(connection: Connection) -> DoctorCheck:
     """List quarantined values. Quarantined whole answers are findings; single values are not."""
-    held = read_quarantined(connection)
+    held = _read_quarantined(connection)
     if not held:
         return DoctorCheck("quarantine", "no value is quarantined")
     whole = [f"every answer of {value.source} is quarantined: {value.reason}" for value in held if value.coin == WHOLE]
@@ -193,6 +200,11 @@ def check_quarantine(connection: Connection) -> DoctorCheck:
         "are plausible, or once a second source confirms them"
     )
     return judge("quarantine", said, said, whole, remedy)
+
+
+def _read_quarantined(connection: Connection) -> list[QuarantinedValue]:
+    found = [row for name in DOCUMENTS for row in connection.execute(_READ_REPORT, (name,)).fetchall()]
+    return [value for row in found for value in msgspec.json.decode(row[0], type=QuarantineReport).now]
 
 
 def _keys(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
@@ -212,3 +224,35 @@ _CHECKS: Final[tuple[Callable[[StoreSnapshot], Iterable[DoctorCheck]], ...]] = (
     lambda snapshot: [check_quarantine(snapshot.connection)],
     _keys,
 )
+
+
+@click.command("quarantine", cls=VerdictCommand, example="verdict admin quarantine")
+@json_option
+@click.pass_obj
+def quarantine(environment: Environment, *, json: bool) -> int:
+    """List values that are held back, and why.
+
+    Answers go on with the last accepted value and name it stale. A value is accepted again once the upstream's answers
+    are plausible, or once a second source confirms it.
+    """
+    with refusing():
+        settings = Settings.from_environ(environment.variables)
+        with open_snapshot(address_of(settings)) as connection:
+            held = sorted(_read_quarantined(connection), key=lambda value: (value.source, value.coin, value.field))
+    now_ms = choose_clock(settings).now_ms()
+    fields = ("source", "coin", "field", "reason")
+    values = [{name: getattr(one, name) for name in fields} | {"since": iso(one.since_ms)} for one in held]
+    return show(
+        environment,
+        {"quarantined": values},
+        {
+            "SOURCE": "source",
+            "COIN": lambda value: "all" if value["coin"] == WHOLE else value["coin"],
+            "FIELD": "field",
+            "REASON": "reason",
+            "FOR": lambda value: span((now_ms - parse_iso(value["since"])) / SECOND_MS),
+        },
+        json=json,
+        nothing="No value is held back.",
+        after=["", f"{len(values)} held back. `verdict admin doctor --upstreams` asks every upstream now."],
+    )

@@ -30,6 +30,7 @@ from service.upstream.recorder import record as record_upstreams
 from service.upstream.session import open_session
 from service.wiring.upstreams import HYPERLIQUID, PUBLISHED
 
+_PATH: Final = click.Path(path_type=Path)
 _SERVERS: Final = ("postgres://", "postgresql://")
 _UNFINISHED: Final = ".migrate"
 _SETTINGS: Final = ("VERDICT_STORE", "VERDICT_DATA_DIR")
@@ -38,7 +39,7 @@ _TARGET_EXISTS: Final = "{path} exists already; name a folder without a database
 
 
 @click.command("backup", cls=VerdictCommand, example="verdict admin backup verdict-copy.db")
-@click.argument("out", type=click.Path(path_type=Path), help="File to write; must not exist yet.")
+@click.argument("out", type=_PATH, help="File to write; must not exist yet.")
 @click.pass_obj
 def backup(environment: Environment, out: Path) -> int:
     """Copy the database while it is in use. The copy is checked before it gets its name."""
@@ -191,7 +192,7 @@ def _move_aside(settings: Settings, clock: Clock) -> Path | None:
 
 
 @click.command("record", cls=VerdictCommand, example="verdict admin record --out recording BTC ETH")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", required=True, help="A new or empty folder.")
+@click.option("--out", type=_PATH, metavar="DIR", required=True, help="Folder to write; must be new or empty.")
 @click.argument("coins", type=Utf8Text(), metavar="[COIN]...", nargs=-1, help="Only these coins (all that are listed).")
 @click.pass_obj
 def record(environment: Environment, out: Path, coins: Sequence[str]) -> int:

@@ -53,15 +53,9 @@ Answered = tuple[str, str | None]
 
 
 class Probe(NamedTuple):
-    """One endpoint to be asked.
+    """One endpoint to be asked, and the variable that names its address.
 
-    Attributes:
-        endpoint: As it is shown.
-        upstream: The upstream's name.
-        ask: Asks once.
-        group: A route needs one `ok` probe of the group. Null: no route needs this probe.
-        setting: The variable that names its address.
-        session: What its request goes through, if it is a session.
+    A route needs one `ok` probe of the group; without a group, no route needs it.
     """
 
     endpoint: str
@@ -241,7 +235,6 @@ def _rest(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
 
 
 async def _fetched(fetch: Callable[[], Awaitable[Any]], text: str, size: Callable[[Any], object]) -> Answered:
-    """How much was fetched, in a text with `{}`."""
     return text.format(size(await fetch())), None
 
 

@@ -97,7 +97,7 @@ def test_a_grant_counts_for_its_user_until_it_ends_or_is_taken_back(admin: Admin
 
 @pytest.mark.promise("operator.grants")
 def test_grants_are_listed_with_the_names_of_the_keys_that_work(admin: Admin, used: Path) -> None:
-    for name in ("second", "revoked", "over"):
+    for name in ("second", "second", "revoked", "over"):
         admin("keys create --user 1 --name", name)
     with opened(used) as connection:
         connection.execute("UPDATE credentials SET expires_ms = 1 WHERE name = 'over'")

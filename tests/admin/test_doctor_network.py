@@ -1,14 +1,11 @@
 """`verdict admin doctor` asks proxies, nodes, facilitator, model, and the service that runs."""
 
+import datetime as dt
 import json
-import shutil
 import ssl
-import subprocess
-import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,12 +22,13 @@ from tests.admin.conftest import Admin, Look, opened
 from tests.chain.evm import ETHER, Evm, EvmError
 from tests.chain.node import PASS, Node, serving_node
 from tests.cli.commanding import Told, typed
+from tests.client.sdk.peer import Peer, Reply, answers, peer
 from tests.fakes.facilitator import Facilitator, facilitator
 from tests.fakes.in_thread import in_thread
 from tests.fakes.model import Answer, Model, chunk, hangs_after, model, sends, used, writes
-from tests.fakes.ports import held_port
 from tests.upstream import faults
 from tests.upstream.conftest import FIXTURES
+from tests.upstream.test_reasons import certificate
 
 WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
 NOBODY = "http://127.0.0.1:1/v2/a-key-to-be-hidden"
@@ -324,57 +322,33 @@ def test_the_doctor_says_which_proxy_is_used_for_what(
     assert "hunter2" not in told.out
 
 
-@contextmanager
-def answering_get(status: int, context: ssl.SSLContext | None = None) -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback that answers every GET with one status: its port, and the paths it was asked."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *args: object) -> None:
-            """Write nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    if context is not None:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield str(server.server_address[1]), asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def health(*words: str, **settings: str) -> Told:
     named = {f"VERDICT_{name.upper()}": value for name, value in settings.items()}
     return typed("admin", "doctor", "--health", *words, environment=named)
 
 
+def port_of(there: Peer) -> str:
+    return there.url.rpartition(":")[2]
+
+
 @pytest.mark.parametrize("host", ["", "127.0.0.1", "0.0.0.0", "localhost"])
 def test_a_service_that_answers_is_healthy_whatever_host_it_listens_on(host: str) -> None:
-    with answering_get(200) as (port, asked):
-        url = f"http://127.0.0.1:{port}/healthz"
+    with peer(*[answers(b"")] * 3) as there:
+        url, port = f"{there.url}/healthz", port_of(there)
         for told in (health(host=host, port=port), health(host=host, port=port, hosts="verdict.example")):
             assert (told.code, told.out) == (0, f"{url} answers.\n")
         assert health("--json", port=port).json == {"ok": True, "url": url}
-    assert asked == ["/healthz"] * 3
+        assert [heard.target for heard in there.heard] == ["/healthz"] * 3
 
 
-def test_a_service_that_does_not_answer_200_is_a_failure() -> None:
-    for status in (204, 301, 404, 421, 503):
-        with answering_get(status) as (port, _):
-            told = health(port=port)
-        assert (told.code, f"answers {status}, not 200" in told.err) == (1, True)
-    with held_port() as free:
-        told = health(port=str(free))
-    assert (told.code, "start the service, or read its log" in told.err) == (1, True)
+@pytest.mark.parametrize("reply", [*(answers(b"", status) for status in (204, 301, 404, 421, 503)), None])
+def test_a_service_that_does_not_answer_200_is_a_failure(reply: Reply | None) -> None:
+    with peer(*([reply] if reply else [])) as there:
+        if reply is None:
+            there.close()
+        told = health(port=port_of(there))
+    assert told.code == 1
+    assert ("not 200: check what listens there" if reply else "start the service, or read its log") in told.err
 
 
 @pytest.mark.parametrize(
@@ -393,16 +367,11 @@ def test_settings_that_name_no_address_are_refused(settings: dict[str, str], sai
     assert (told.code, said in told.err) == (1, True)
 
 
-@pytest.mark.process
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here to make a certificate with")
 def test_with_a_certificate_https_is_asked_and_the_name_in_it_does_not_matter(tmp_path: Path) -> None:
-    cert, secret = tmp_path / "cert.pem", tmp_path / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    subject = ["-subj", "/CN=verdict.example", "-days", "2"]
-    subprocess.run([*command, "-keyout", secret, "-out", cert, *subject], check=True, capture_output=True)
+    pem = certificate(tmp_path, until=dt.datetime(2020, 1, 1, tzinfo=dt.UTC), name="verdict.example")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, secret)
-    with answering_get(200, context) as (port, asked):
-        assert health(port=port, tls_cert=str(cert), tls_key=str(secret)).code == 0
-        assert health(port=port).code == 1
-    assert asked == ["/healthz"]
+    context.load_cert_chain(pem)
+    with peer(answers(b""), context=context) as there:
+        assert health(port=port_of(there), tls_cert=str(pem), tls_key=str(pem)).code == 0
+        assert health(port=port_of(there)).code == 1
+        assert [heard.target for heard in there.heard] == ["/healthz"]

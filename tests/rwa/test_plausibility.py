@@ -2,8 +2,7 @@
 
 import pytest
 
-from service.admin.doctor_checks import check_quarantine
-from service.admin.quarantine import DOCUMENTS
+from service.admin.doctor_checks import DOCUMENTS, check_quarantine
 from service.clock import DAY_MS
 from service.errors import ServiceError
 from service.market.plausibility.rules import OLDEST_MS, SECOND_AGE_MS
