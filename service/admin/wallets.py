@@ -51,8 +51,7 @@ def wallets() -> None:
 @click.pass_obj
 def add(environment: Environment, address: str, label: str | None, kind: str | None) -> int:
     """Watch a wallet from now on, and what moved in the day before."""
-    wallet = Watched(address, **{name: text for name, text in (("label", label), ("kind", kind)) if text})
-    _on_watchlist(environment, lambda watchlist: watchlist.add(wallet))
+    _on_watchlist(environment, lambda watchlist: watchlist.add(Watched(address, label, kind)))
     return say(f"{checksum_address(address)} is watched; a running service begins within a minute.")
 
 

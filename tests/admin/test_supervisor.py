@@ -51,11 +51,15 @@ def listener() -> Iterator[socket.socket]:
         yield bound
 
 
+def made(script: str, folder: Path, listener: socket.socket, clock: type[SystemClock]) -> Supervisor:
+    return Supervisor([sys.executable, "-c", script, str(folder)], listener, clock())
+
+
 @asynccontextmanager
 async def running(
     script: str, folder: Path, listener: socket.socket, count: int, clock: type[SystemClock] = Hasty
 ) -> AsyncIterator[Supervisor]:
-    supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, clock())
+    supervisor = made(script, folder, listener, clock)
     async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(count))
         await until(lambda: len(starts(folder)) >= count)
@@ -123,43 +127,31 @@ async def test_a_worker_that_refuses_is_not_tried_again_and_stops_the_others(
     tmp_path: Path, listener: socket.socket, line: str, other: str, started: int
 ) -> None:
     script = OBEDIENT.replace(line, other)
-    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
+    supervisor = made(script, tmp_path, listener, Hasty)
     async with asyncio.timeout(PATIENCE_S):
         assert not await supervisor.run(2)
     assert len(starts(tmp_path)) == started
 
 
-async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly(
-    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(("clock", "pauses"), [(Hasty, [0.2, 0.4, 0.8]), (Endless, [0.2])])
+async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly_and_a_stop_ends_the_pause(
+    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
+    clock: type[SystemClock], pauses: list[float],
+) -> None:  # fmt: skip
     monkeypatch.setattr(supervising, "_STEADY_S", math.inf)
-    script = OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)")
-    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
-    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
-        group.create_task(supervisor.run(1))
-        await until(lambda: len(caplog.records) >= 3)
-        supervisor.stop()
-    pauses = [vars(record)["pause_s"] for record in caplog.records]
-    assert pauses[:3] == [0.2, 0.4, 0.8]
-
-
-async def test_a_stop_in_the_pause_before_another_start_ends_the_pause(
-    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture
-) -> None:
-    script = OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)")
-    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Endless())
+    supervisor = made(OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)"), tmp_path, listener, clock)
     async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(1))
-        await until(lambda: len(caplog.records) == 1)
+        await until(lambda: len(caplog.records) >= len(pauses))
         supervisor.stop()
         assert await task
-    assert len(starts(tmp_path)) == 1
+    assert [vars(record)["pause_s"] for record in caplog.records][: len(pauses)] == pauses
 
 
 async def test_a_worker_that_starts_in_the_moment_of_the_stop_is_stopped_too(
     tmp_path: Path, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    supervisor = Supervisor([sys.executable, "-c", OBEDIENT, str(tmp_path)], listener, Endless())
+    supervisor = made(OBEDIENT, tmp_path, listener, Endless)
     start = asyncio.create_subprocess_exec
 
     async def start_late(*command: str, **options: Any) -> asyncio.subprocess.Process:
