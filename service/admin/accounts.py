@@ -166,7 +166,7 @@ def list_grants(environment: Environment, *, json: bool) -> int:
         environment,
         {"grants": run_in_folder(environment.variables, read)},
         {"ID": "id", "TIER": "tier", "STATE": lambda grant: _state(grant["revokedAt"], grant["expiresAt"]),
-         "FOR": _holder, "NAME": _names},
+         "FOR": _holder},
         json=json,
         nothing="There are no grants yet.",
     )  # fmt: skip
@@ -217,7 +217,8 @@ def _ends(expires: str | None) -> str:
 
 
 def _holder(grant: Mapping[str, Any]) -> str:
-    return grant["wallet"] or f"user {grant['userId']}"
+    names = ", ".join(grant.get("names", ()))
+    return grant["wallet"] or f"user {grant['userId']}" + (f" ({names})" if names else "")
 
 
 def _names(row: Mapping[str, Any]) -> str | None:

@@ -107,9 +107,9 @@ def test_grants_are_listed_with_the_names_of_the_keys_that_work(admin: Admin, us
     assert list(waiting) == ["id", "userId", "wallet", "tier", "createdAt", "expiresAt", "revokedAt"]
     assert (waiting["userId"], waiting["wallet"], waiting["expiresAt"]) == (None, WALLET, None)
     assert [line.split() for line in admin("grants list").out.splitlines()] == [
-        ["ID", "TIER", "STATE", "FOR", "NAME"],
-        ["2", "access", "no", "end", WALLET, "-"],
-        ["1", "pro", "no", "end", "user", "1", "second,", "first"],
+        ["ID", "TIER", "STATE", "FOR"],
+        ["2", "access", "no", "end", WALLET],
+        ["1", "pro", "no", "end", "user", "1", "(second,", "first)"],
     ]
     wallet, user = admin("grants list --json").json["grants"]
     assert (wallet["names"], user["names"], user["userId"]) == ([], ["second", "first"], 1)
