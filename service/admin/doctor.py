@@ -177,8 +177,10 @@ def check_health(settings: Settings) -> str:
             connection.request("GET", _LIVE)
             status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
-        reason = str(error) or type(error).__name__
-        raise RefusalError(f"{url} does not answer ({reason}): start the service, or read its log") from error
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise RefusalError(
+            f"{url} does not answer ({reason}): start the service, set VERDICT_PORT to the port it has, or read its log"
+        ) from error
     if status != http.client.OK:
         raise RefusalError(f"{url} answers {status}, not 200: check what listens there")
     return url

@@ -348,7 +348,7 @@ def test_a_service_that_does_not_answer_200_is_a_failure(reply: Reply | None) ->
             there.close()
         told = health(port=port_of(there))
     assert told.code == 1
-    assert ("not 200: check what listens there" if reply else "start the service, or read its log") in told.err
+    assert ("not 200: check what listens there" if reply else "set VERDICT_PORT to the port it has") in told.err
 
 
 @pytest.mark.parametrize(
