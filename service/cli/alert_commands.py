@@ -1,6 +1,7 @@
 """`verdict alerts …`: the caller's alert rules and their messages."""
 
 from collections.abc import Iterable, Iterator
+from http import HTTPStatus
 from typing import Final
 
 import click
@@ -10,7 +11,8 @@ from service.cli.formatting import moment
 from service.cli.layout import table
 from service.cli.output_format import put_lines
 from service.cli.terminal import safe
-from service.client.errors import DONE
+from service.client.answer import RefusedError
+from service.client.errors import DONE, REFUSED, RefusalError
 
 PATH: Final = "/api/alerts"
 
@@ -81,13 +83,22 @@ def list_deliveries(environment: Environment, url: str | None, *, as_json: bool)
     return environment.show(answer, lines, as_json=as_json)
 
 
+def _ask_about(alert_id: int, environment: Environment, url: str | None, method: str, path: str) -> None:
+    try:
+        environment.client(url).ask(method, path, {"id": alert_id})
+    except RefusedError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+        raise RefusalError(f"You have no alert {alert_id}. `verdict alerts list` lists yours.", REFUSED) from None
+
+
 @alerts.command("remove", example="verdict alerts remove 3")
 @_ID
 @url_option
 @click.pass_obj
 def remove_alert(environment: Environment, alert_id: int, url: str | None) -> int:
     """Delete an alert."""
-    environment.client(url).ask("DELETE", PATH, {"id": alert_id})
+    _ask_about(alert_id, environment, url, "DELETE", PATH)
     put_lines([f"Alert {alert_id} is removed."])
     return DONE
 
@@ -98,6 +109,6 @@ def remove_alert(environment: Environment, alert_id: int, url: str | None) -> in
 @click.pass_obj
 def test_alert(environment: Environment, alert_id: int, url: str | None) -> int:
     """Send a test message."""
-    environment.client(url).ask("POST", f"{PATH}/test", {"id": alert_id})
+    _ask_about(alert_id, environment, url, "POST", f"{PATH}/test")
     put_lines(["A test message is on its way. `verdict alerts deliveries` shows how its delivery went."])
     return DONE

@@ -94,6 +94,7 @@ _NEEDED: Final = {
     ("sentiment", "category"): "name",
     ("sentiment", "narrative"): "name",
     ("wallets", "movements"): "contract",
+    ("signal.quality", ""): "signal_type",  # the route's own default is a strategy without a record
 }
 """What an action cannot do without: a test holds it to the offers' `required_when`."""
 
@@ -161,7 +162,13 @@ _SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, dict[str, str], str, S
             _TOP,
         ),
         ("top funding", "coins with the highest funding rate", {"sort": "funding_apr", "limit": "10"}, "", _TOP),
-        ("top verdicts", "coins with the highest verdict score", {"sort": "score", "limit": "10"}, "", _TOP),
+        (
+            "top verdicts",
+            "coins with the highest verdict score",
+            {"sort": "score", "limit": "10"},
+            "top_verdicts",
+            _TOP,
+        ),
     ),
     "signal.quality": (
         (
@@ -230,10 +237,7 @@ def _short_forms(offer: Offer) -> Iterator[CatalogueRow]:
             for one in whole.parameters
             if one.name in taken
         )
-        entries = "" if view else whole.entries
-        yield whole._replace(
-            parameters=own, fixed=fixed, view=view, entries=entries, example=f"verdict {words}", price=offer.price_usdc
-        )
+        yield whole._replace(parameters=own, fixed=fixed, view=view, example=f"verdict {words}", price=offer.price_usdc)
 
 
 def _row(offer: Offer, words: str, summary: str, result: type, action: str = "") -> CatalogueRow:
@@ -267,7 +271,7 @@ def _parameter(row: ParameterRow, *, needed: bool, placed: bool) -> RouteParamet
     by_place = row.location == "path" or (needed and placed)
     said = schema["description"].partition(";")[0] if by_place else _SAID[row.name]
     ends = f", {schema['minimum']} to {schema['maximum']}" if "maximum" in schema else ""
-    default = f" ({row.schema['default']})" if row.schema.get("default") else ""
+    default = f" ({row.schema['default']})" if row.schema.get("default") and not needed else ""
     kind = "flag" if schema.get("enum") == [0, 1] else "number" if schema.get("type") == "integer" else "text"
     metavar = _METAVARS.get(row.name, "")
     return RouteParameter(

@@ -197,7 +197,8 @@ def _end(url: str, kept: StoredCredential | None) -> str:
     if kept is None:
         return f"Nobody was signed in to {url}."
     if kept.kind == "api_key":
-        return f"The key for {url} is forgotten here. It still works: `verdict keys revoke` ends it."
+        ends = "`verdict keys revoke` with a wallet's session, or the operator's `verdict admin keys revoke`, ends it"
+        return f"The key for {url} is forgotten here. It still works: {ends}."
     client = ApiConnection(url, kept.token)
     try:
         sign_out(client)

@@ -10,6 +10,8 @@ import click
 from service import __version__
 from service.cli.commands import SECTIONS, CatalogueRow
 from service.cli.environment import HELP, VerdictGroup
+from service.cli.terminal import cut
+from service.client.errors import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,12 @@ _EPILOG: Final = (
 )
 _ALIKE: Final = 0.75
 """How alike a mistyped word and a command must be, 0 to 1: `coni` and `coin` are."""
+
+_MOST_SHOWN: Final = 40
+"""Letters of a word that a message repeats."""
+
+_LONGEST_TICKER: Final = 5
+"""Letters: a longer word in lower case is a coin's name rather than its ticker."""
 
 _TICKER: Final = re.compile(r"k?[A-Z0-9]{1,20}", re.ASCII)
 
@@ -67,13 +75,15 @@ class RootGroup(click.Group):
         if word not in self.rows and not ctx.resilient_parsing:
             if _TICKER.fullmatch(word):
                 return super().resolve_command(ctx, ["coin", "overview", *args])
-            raise click.UsageError(f"No such command {word!r}.{self._nearest(ctx, args)}", ctx)
+            shown = word if SECRET.search(word) else cut(word, _MOST_SHOWN)  # a whole secret is masked
+            raise click.UsageError(f"No such command {shown!r}.{self._nearest(ctx, args)}", ctx)
         return super().resolve_command(ctx, args)
 
     def _nearest(self, ctx: click.Context, args: Sequence[str]) -> str:
         """What was probably meant: the nearest command that knows the second word, a longer command, or a coin."""
         import shlex  # noqa: PLC0415 - for a mistake only
         from difflib import get_close_matches  # noqa: PLC0415 - as above
+        from itertools import takewhile  # noqa: PLC0415 - as above
 
         word, *rest = args
         groups = {name: group for name in self.rows if isinstance(group := self.get_command(ctx, name), click.Group)}
@@ -81,12 +91,18 @@ class RootGroup(click.Group):
         near = get_close_matches(word, self.rows, cutoff=_ALIKE)
         near.sort(key=lambda first: not (rest and rest[0] in seconds.get(first, ())))
         longer = [first for first, words in seconds.items() if word in words]
+        words = list(takewhile(lambda one: not one.startswith("-"), args))
+        ticker = next(filter(_TICKER.fullmatch, words[1:]), "")
+        name = " ".join(words).strip()
+        is_name = 0 < len(name) <= _MOST_SHOWN and not ticker
+        by_name = f" To find a coin by name: `{shlex.join(['verdict', 'resolve', name])}`." if is_name else ""
         if near:
-            return f" Did you mean `{shlex.join(['verdict', near[0], *rest])}`?"
+            return f" Did you mean `{shlex.join(['verdict', near[0], *rest])}`?{by_name if len(words) == 1 else ''}"
         if longer:
             return f" Did you mean `{shlex.join(['verdict', longer[0], *args])}`?"
-        ticker = next((one for one in rest if _TICKER.fullmatch(one)), word.upper())
-        return f" For a coin: `verdict {ticker}`." if _TICKER.fullmatch(ticker) else ""
+        if len(words) == 1 and len(word) <= _LONGEST_TICKER and _TICKER.fullmatch(word.upper()):
+            ticker = word.upper()
+        return (f" For a coin: `verdict {ticker}`." if ticker else "") + by_name
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """One list for each section. A group is described by its second words."""

@@ -13,6 +13,7 @@ from msgspec.inspect import ListType, StructType, type_info
 
 from service.client.answer import CallerQuota, RawAnswer, UnreadableAnswerError, read_quota
 from service.client.connection import RequestParts, fill
+from service.client.errors import VerdictError
 from service.validation_errors import explain_invalid
 from service.wire.offers import OFFERS, QUESTION
 
@@ -142,8 +143,14 @@ def request_of(offer: str, values: Mapping[str, object]) -> RequestParts:
     """The request of an offer: parameters, or the fields of the body; None values are left out.
 
     A question gets a key of its own, with which it is answered and charged once.
+
+    Raises:
+        VerdictError: If a part of the path is empty: the path would be another route's.
     """
     row = OFFER_OF[offer]
+    for name, value in values.items():
+        if value == "" and "{" + name + "}" in row.path:
+            raise VerdictError(f"`{name}` is empty. Nothing was sent.")
     path, rest = fill(row.path, {name: value for name, value in values.items() if value is not None})
     query, body = ({}, rest) if row.body else (rest, None)
     return RequestParts(row.method, path, query, body, {"Idempotency-Key": token_hex(16)} if row is QUESTION else {})

@@ -26,7 +26,7 @@ PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
 _MOST_MICRO_USD: Final = 1_000_000_000
 """1,000 USDC: a higher limit is a mistaken unit."""
 
-_AMOUNT: Final = re.compile(r"\d{1,6}(\.\d{1,6})?\Z", re.ASCII)
+_AMOUNT: Final = re.compile(r"\d{1,20}(\.\d{1,6})?\Z", re.ASCII)
 
 
 class Config(NamedTuple):
@@ -57,7 +57,7 @@ def read_usdc(text: str) -> int:
     whole, _, fraction = text.partition(".")
     amount = int(whole) * 1_000_000 + int(fraction.ljust(6, "0"))
     if amount > _MOST_MICRO_USD:
-        raise ValueError(f"{text} USDC is above 1000, the most that can be chosen here")
+        raise ValueError(f"{text} USDC is above 1,000, the most that can be chosen here")
     return amount
 
 

@@ -35,12 +35,13 @@ class RefusalError(VerdictError):
         self.code = code
 
 
-_SECRET: Final = re.compile(
+SECRET: Final = re.compile(
     r"(?P<shown>[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]+"  # an API key, after what is shown of it everywhere
     r"|eyJ[\w-]+\.[\w-]+\.[\w-]+"  # a session
     r"|(?<![0-9A-Za-z])(?:0x)?[0-9A-Fa-f]{64}(?![0-9A-Za-z])",  # a private key
     re.ASCII,
 )
+"""A secret in a text."""
 
 
 class UsageError(RefusalError):
@@ -52,7 +53,7 @@ class UsageError(RefusalError):
     """
 
     def __init__(self, message: str, command: str) -> None:
-        masked, secrets = _SECRET.subn(lambda found: f"{found['shown'] or ''}...", message.replace("\n\t", " "))
+        masked, secrets = SECRET.subn(lambda found: f"{found['shown'] or ''}...", message.replace("\n\t", " "))
         masked += "" if masked.endswith((".", "?")) else "."
         warning = " A secret on the command line stays in the shell's history: replace it." if secrets else ""
         super().__init__(f"{masked}{warning} See `{command} --help`.", MISUSED)

@@ -2,7 +2,7 @@
 
 `route` takes the parameters from the struct that the service decodes; a method in full has more convenient ones.
 Parameters that are None are left out, so that the service's defaults hold. Units and meanings of the fields of an
-answer are those of the structs in `service.wire`.
+answer are those of the structs in `service.wire`. A list, such as `symbols`, is a sequence or a text with commas.
 """
 
 from collections.abc import Sequence
@@ -45,6 +45,10 @@ from service.wire.transcripts import Highlights, TranscriptSources
 from service.wire.verdict import Label, Signal
 from service.wire.walkforward import WalkforwardOutcomes, WalkforwardPositions, WalkforwardSignals
 from service.wire.wallets import Movements, Watchlist
+
+
+def _with_commas(values: str | Sequence[str] | None) -> str | None:
+    return values if values is None or isinstance(values, str) else ",".join(values)
 
 
 class ApiMethods:
@@ -98,12 +102,12 @@ class ApiMethods:
         trend: Trend | None = None,
         verdict: Label | None = None,
         min_volume: int | None = None,
-        symbols: Sequence[str] | None = None,
+        symbols: str | Sequence[str] | None = None,
     ) -> ApiCall[Coins]:
         """The table of all coins and measures, filtered and ordered, 1 to 1000 coins a page. `min_volume` is in USD."""
         values = {
             "sort": sort, "order": order, "limit": limit, "category": category, "trend": trend, "verdict": verdict,
-            "min_volume": min_volume, "symbols": None if symbols is None else ",".join(symbols),
+            "min_volume": min_volume, "symbols": _with_commas(symbols),
         }  # fmt: skip
         return ApiCall("coins", Coins, values)
 
@@ -113,7 +117,7 @@ class ApiMethods:
         return ApiCall("signal", Signal, {"symbol": symbol, "as_of": as_of})
 
     @ApiMethod
-    def signal_quality(self, asset: str, signal_type: SignalType = "mean_reversion") -> ApiCall[SignalQuality]:
+    def signal_quality(self, asset: str, signal_type: SignalType) -> ApiCall[SignalQuality]:
         """The out-of-sample record of one strategy on one coin."""
         return ApiCall("signal.quality", SignalQuality, {"asset": asset, "signal_type": signal_type})
 
@@ -128,14 +132,16 @@ class ApiMethods:
         return ApiCall("coin.by-id", CoinLookup, {"id": coin_id})
 
     @ApiMethod
-    def market_prices(self, symbols: Sequence[str] = (), *, baselines: bool = False) -> ApiCall[LivePrices]:
+    def market_prices(self, symbols: str | Sequence[str] = (), *, baselines: bool = False) -> ApiCall[LivePrices]:
         """Live prices of some coins, or of all; with `baselines` also those of 4 h, 24 h and 7 d ago."""
-        return ApiCall("market.prices", LivePrices, {"symbols": ",".join(symbols), "baselines": int(baselines)})
+        return ApiCall("market.prices", LivePrices, {"symbols": _with_commas(symbols), "baselines": int(baselines)})
 
     @ApiMethod
-    def market_baselines(self, symbols: Sequence[str] = (), horizons: Sequence[str] = ()) -> ApiCall[Baselines]:
+    def market_baselines(
+        self, symbols: str | Sequence[str] = (), horizons: str | Sequence[str] = ()
+    ) -> ApiCall[Baselines]:
         """Prices of some coins, or of all, some of `4h`, `24h` and `7d` ago, or all three."""
-        values = {"symbols": ",".join(symbols), "horizons": ",".join(horizons)}
+        values = {"symbols": _with_commas(symbols), "horizons": _with_commas(horizons)}
         return ApiCall("market.baselines", Baselines, values)
 
     @ApiMethod

@@ -108,6 +108,7 @@ def _recorded() -> dict[str, Case]:
 
 CASES: dict[str, Case] = {
     **_recorded(),
+    "top.verdicts": Case("top_verdicts", "coins"),
     "coin.risk.stale": Case("coin_risk", "coin.risk", {"_stale_fields": ["price", "trend_weekly", "btc_correlation"]}),
     "coin.risk.unknown": Case(
         "coin_risk",

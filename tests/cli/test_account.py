@@ -245,6 +245,13 @@ def test_a_person_reads_it_in_lines(person: Typed, line: str, answer: object, li
     assert (told.code, told.out.splitlines()) == (0, lines)
 
 
+@pytest.mark.parametrize("line", ["alerts remove 9", "alerts test 9"])
+def test_an_alert_that_is_not_there_is_looked_for_with_a_command(person: Typed, line: str) -> None:
+    with peer(says({"error": {"code": "NOT_FOUND", "message": "GET /api/alerts lists yours."}}, 404)) as there:
+        told = person(f"{line} --url", there.url)
+    assert (told.code, told.err) == (4, "verdict: You have no alert 9. `verdict alerts list` lists yours.\n")
+
+
 def test_a_key_is_printed_alone_and_what_is_to_know_of_it_beside(
     program: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +353,8 @@ def test_what_is_set_holds_until_it_is_unset(program: Typed, environment: dict[s
     ("line", "said"),
     [
         ("set max-price 0,05", "max-price: '0,05' is no amount of USDC"),
-        ("set max-day 2000", "max-day: 2000 USDC is above 1000"),
+        ("set max-day 2000", "max-day: 2000 USDC is above 1,000"),
+        ("set max-price 9999999", "max-price: 9999999 USDC is above 1,000"),
         ("set url verdict.example", "url: 'verdict.example' is not a valid service URL"),
         ("set token abc", "'token' is not one of"),
         ("get price", "'price' is not one of"),

@@ -49,9 +49,11 @@ def test_a_command_is_found_by_its_words_or_its_short_form(words: str, meant: st
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("keyz", "verdict: No such command 'keyz'. Did you mean `verdict keys`? See `verdict --help`.\n"),
-        ("xyzzy", "verdict: No such command 'xyzzy'. For a coin: `verdict XYZZY`. See `verdict --help`.\n"),
-        ("btc", "verdict: No such command 'btc'. For a coin: `verdict BTC`. See `verdict --help`.\n"),
+        ("keyz", "verdict: No such command 'keyz'. Did you mean `verdict keys`? To find a coin by name: `verdict res"),
+        ("bitcoin", "No such command 'bitcoin'. To find a coin by name: `verdict resolve bitcoin`. See `verdict --h"),
+        ("shiba inu --json", "No such command 'shiba'. To find a coin by name: `verdict resolve 'shiba inu'`. See"),
+        ("a" * 41, f"verdict: No such command '{'a' * 39}…'. See `verdict --help`.\n"),
+        ("btc", "No such command 'btc'. For a coin: `verdict BTC`. To find a coin by name: `verdict resolve btc`."),
         ("coin rsk BTC", "verdict coin: No such command 'rsk'. Did you mean 'risk'? See `verdict coin --help`.\n"),
         ("regime histroy BTC", "verdict regime: No such command 'histroy'. Did you mean 'history'?"),
         ("admin keyz", "verdict admin: No such command 'keyz'. Did you mean 'keys'?"),
@@ -77,6 +79,7 @@ def test_a_command_is_found_by_its_words_or_its_short_form(words: str, meant: st
         ("keys create --name a --expires 3y", "verdict keys create: Invalid value for '--expires': a duration is a"),
         ("keys rotate verdict_sk_AbCd1234 --grace 0", "verdict keys rotate: Invalid value for '--grace': a duration"),
         ("signal-quality", "verdict signal-quality: Missing option '--asset'."),
+        ("signal-quality --asset BTC", "Missing option '--signal-type'. Choose from: cross-sectional-momentum,"),
         ("completions tcsh", "verdict completions: Invalid value for 'bash|zsh|fish': 'tcsh' is not one of"),
     ],
 )

@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from html import unescape
-from typing import Final
+from typing import Any, Final
 
 from service import formats
 from service.cli.formatting import UNKNOWN, moment, money, span
 from service.cli.show.columns import Data, Field, View, counts, joined, otherwise, state, strong, utc
-from service.cli.terminal import Cell, Part
+from service.cli.terminal import Cell, Part, cut
 
 _ENDS: Final = 7
 """Digits of an address at either end. Four, which is common, is what address-poisoning imitates."""
 _TOKENS: Final = 6
+_NAME: Final = 21
+"""Cells of a wallet's name beside addresses, which leave a table of movements room at 80."""
 
 
 def _spoken(one: Data) -> str:
     minutes, seconds = divmod(one["start_seconds"], 60)
-    return f"{unescape(one['speaker'] or '')} at {minutes}:{seconds:02}".lstrip()
+    return f"{unescape(one['speaker'] or '')} at {minutes}:{seconds:02},".lstrip()
 
 
 _HIGHLIGHTS: Final = View(
@@ -67,6 +69,16 @@ _WATCHLIST: Final = View(
     empty="No wallet is watched: verdict admin wallets add ADDRESS, in the service's data folder.",
     source=_chain,
 )
+
+
+def _movements(data: Data) -> list[Any]:
+    """The movements, with what their wallets are called. Only a name may be cut, never an address among them."""
+    found = data["movements"]
+    if all(one["label"] for one in found):
+        return [{**one, "name": one["label"]} for one in found]
+    return [{**one, "name_or_address": cut(one["label"] or _short(one["address"]), _NAME)} for one in found]
+
+
 _MOVEMENTS: Final = View(
     heading=lambda data: [
         strong(
@@ -75,13 +87,14 @@ _MOVEMENTS: Final = View(
         ),
     ],
     facts=(Field("Contract", "meta.contract"),),
-    entries="movements",
+    entries=_movements,
     columns=(
         Field("UTC", "ts", formats.short_moment),
         Field("", "direction", state),
         Field("AMOUNT", "amount", lambda text: formats.amount(float(text)), "r"),
         Field("USD", "amount_usd", money, "r"),
-        Field("WALLET", "", lambda one: one["label"] or _short(one["address"]), "l"),
+        Field("WALLET", "name", side="l"),
+        Field("WALLET", "name_or_address"),
         Field("FROM OR TO", "counterparty", _short),
     ),
     empty="Nothing of it moved in or out of a watched wallet.",
@@ -168,7 +181,7 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("SETTLED, UTC", "settled_at", utc),
             Field("FOR", "route", side="l"),
             Field("USDC", "price_usdc", side="r"),
-            Field("NETWORK", "network", side="l"),
+            Field("NETWORK", "network"),
             Field("RECEIPT", "id"),
         ),
         empty="Nothing has been paid for.",
@@ -176,7 +189,6 @@ VIEWS: Final[Mapping[str, View]] = {
     "receipts_get": _RECEIPT,
     "transcripts": _HIGHLIGHTS,
     "transcripts_sources": View(
-        facts=(Field("Feeds", "sources", lambda found: " ".join(f"{one['id']} {one['feed']}" for one in found)),),
         entries="sources",
         columns=(
             Field("ID", "id", strong),
@@ -186,6 +198,7 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("READ", "episodes", side="r"),
             Field("NEWEST, UTC", "lastEpisodeAt", utc),
             Field("STATUS", "status", state),
+            Field("FEED", "feed"),
         ),
         empty="No source is read.",
     ),

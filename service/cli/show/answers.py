@@ -24,6 +24,11 @@ def _score(value: float | None) -> Cell:
     return change(value, unit="")
 
 
+def _scale(data: Data) -> str:
+    is_empty = 0 in (data.get("count"), data.get("total_count"))
+    return "" if is_empty else "Scores from -1 (bad) to +1 (good)."
+
+
 def _coin(coin: Data) -> Cell:
     return strong(f"{coin['symbol']}{'*' * _is_stale(coin)}")
 
@@ -117,6 +122,7 @@ _CATEGORY_MOOD: Final = View(
         Field("STANCE", "stance", state),
         Field("SCORE", "score", _score, "r"),
     ),
+    note=_scale,
 )
 
 
@@ -149,6 +155,7 @@ _ITEMS: Final = View(
         Field("NEWEST, UTC", "newest_at", utc),
         Field("SUMMARY", "summary"),
     ),
+    note=_scale,
 )
 _NARRATIVES: Final = (
     Field("NAME", "name", strong),
@@ -201,14 +208,14 @@ _ALERTS: Final = View(
 
 
 def _quoted(data: Data) -> list[dict[str, Any]]:
-    """A row a coin: its price now, its prices in the past, and whether one of them is stale."""
+    """A row a coin: its price now or else its id, its prices in the past, and whether one of them is stale."""
     prices, pasts, stale = data.get("prices", {}), data.get("baselines", {}), set(data["_stale_fields"])
     entries = []
     for key in prices or pasts:
         past = pasts.get(key, {})
         shown = {f"prices.{key}", *(f"baselines.{key}.{name}" for name, value in past.items() if value is not None)}
         is_stale = not stale.isdisjoint(shown)
-        entries.append({"symbol": key, **prices.get(key, {}), **past, "mark": "stale" if is_stale else ""})
+        entries.append({**prices.get(key, {"id": key}), **past, "mark": "stale" if is_stale else ""})
     return entries
 
 
@@ -216,6 +223,7 @@ _PRICES: Final = View(
     entries=_quoted,
     columns=(
         Field("COIN", "symbol", strong),
+        Field("COINGECKO ID", "id", strong),
         Field("PRICE", "price", lambda value: strong(usd(value)), "r"),
         Field("SOURCE", "source", side="r"),
         Field("4h AGO", "b4h", usd, "r"),
@@ -249,31 +257,45 @@ _ASSET: Final = View(
     ),
     source=lambda data: f"a perpetual on {data['venue']}",
 )
+_ROOMY: Final = 110
+"""Cells from which the further columns of coins stand beside the others."""
+
+_CHANGE_7D: Final = Field("7 D", "change_7d", _score, "r")
+_SCORE: Final = Field("SCORE", "score", _score, "r")
+_COIN: Final = (
+    Field("COIN", "", _coin),
+    Field("PRICE", "price", usd, "r"),
+    Field("24 H", "change_24h", _score, "r"),
+)
+_MEASURES: Final = (
+    Field("VOLUME", "volume_24h_usd", money, "r"),
+    Field("FUNDING", "funding_apr", signed, "r"),
+    Field("TREND", "trend_daily", trend),
+    Field("VERDICT", "verdict"),
+)
+_WIDE: Final = (
+    Field("30 D", "change_30d", _score, "r", wide=_ROOMY),
+    Field("CAP", "market_cap", money, "r", wide=_ROOMY),
+)
+_COINS: Final = View(
+    heading=lambda data: [
+        strong(f"{len(data['coins'])} of {data['meta']['total']} coins"),
+        Cell("prices in USD, changes in %"),
+    ],
+    entries="coins",
+    columns=(*_COIN, _CHANGE_7D, *_MEASURES, _SCORE._replace(wide=_ROOMY), *_WIDE),
+    empty="",
+    note=_stale_coins,
+)
 _COUNTS: Final = Field("Narratives", "total_count")
 
 
 VIEWS: Final[Mapping[str, View]] = {
     **account.VIEWS,
-    "coins": View(
-        heading=lambda data: [
-            strong(f"{len(data['coins'])} of {data['meta']['total']} coins"),
-            Cell("prices in USD, changes in %"),
-        ],
-        entries="coins",
-        columns=(
-            Field("COIN", "", _coin),
-            Field("PRICE", "price", usd, "r"),
-            Field("24 H", "change_24h", _score, "r"),
-            Field("7 D", "change_7d", _score, "r"),
-            Field("VOLUME", "volume_24h_usd", money, "r"),
-            Field("FUNDING", "funding_apr", signed, "r"),
-            Field("TREND", "trend_daily", trend),
-            Field("VERDICT", "verdict"),
-            Field("30 D", "change_30d", _score, "r", wide=110),
-            Field("CAP", "market_cap", money, "r", wide=110),
-        ),
-        empty="",
-        note=_stale_coins,
+    "coins": _COINS,
+    "top_verdicts": _COINS._replace(
+        heading=lambda data: [*_COINS.heading(data), Cell("scores from -4 to +4")],
+        columns=(*_COIN, _SCORE, *_MEASURES, _CHANGE_7D._replace(wide=_ROOMY), *_WIDE),
     ),
     "coin_lookup": _LOOKUP,
     "resolve": View(
@@ -303,7 +325,16 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("DETAIL", "detail", side="s"),
         ),
     ),
-    "sentiment_narratives": View(facts=(_COUNTS,), entries="sources", columns=_NARRATIVES),
+    "sentiment_narratives": View(
+        facts=(
+            _COUNTS,
+            Field("Freshness", "freshness_score", lambda value: f"{formats.number(value, 3)} (0 to 1, 1 is new)"),
+            Field("Attention", "attention_state", counts),
+        ),
+        entries="sources",
+        columns=_NARRATIVES,
+        note=_scale,
+    ),
     "narratives": View(
         facts=(
             _COUNTS,
@@ -311,6 +342,7 @@ VIEWS: Final[Mapping[str, View]] = {
         ),
         entries="narratives",
         columns=_NARRATIVES,
+        note=_scale,
     ),
     "market_crossing": View(
         heading=lambda _: [strong("Breadth crossings"), Cell("of the last 90 closed days")],

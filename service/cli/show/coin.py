@@ -107,7 +107,8 @@ def coin_historical(data: Any, meta: Any, screen: Display, _chosen: Mapping[str,
         *([title, money(at[name]), money(now[name]), change(_grown(at[name], now[name]))] for title, name in _SUMS),
         ["funding, a year", signed(before), signed(after), points],
     ]
-    yield from table(screen, ["", f"{data['count']} {data['unit'].upper()} AGO", "NOW", "CHANGE"], rows, right="wrrr")
+    # A space keeps the label of the second column where rows become lists.
+    yield from table(screen, [" ", f"{data['count']} {data['unit'].upper()} AGO", "NOW", "CHANGE"], rows, right="wrrr")
     said = [*_reached(way), *_between(data["series"], screen)] if way else []
     if now["as_of"] is not None:
         said.append(("Now", [f"price and funding of {moment(now['as_of'])}"]))

@@ -54,6 +54,12 @@ def _active(data: Any, screen: Display) -> Iterator[str]:
     yield ""
     if held:
         yield from columns(screen, POSITIONS, held)
+        yield from _in_usd(screen)
+
+
+def _in_usd(screen: Display) -> Iterator[str]:
+    yield ""
+    yield from flow(screen, [Cell("Prices are in USD.", "dim")])
 
 
 def _gain(position: Any) -> Any:
@@ -151,6 +157,7 @@ def _history(data: Any, screen: Display) -> Iterator[str]:
     yield from _growth(trades, screen)
     yield ""
     yield from columns(screen, _TRADES, trades[::-1])
+    yield from _in_usd(screen)
     yield ""
     standard, missing = data["meta"]["standard"], data["meta"]["missing"]
     least, *_, most = sorted(band["bps"] for band in standard["slippage"])

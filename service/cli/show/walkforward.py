@@ -147,7 +147,8 @@ _FIGURES: Final = (
 
 def _strategies(runs: Sequence[Any], idle: Any, screen: Display) -> Iterator[str]:
     """One column a strategy, beside doing nothing."""
-    heads = ["", *(_strategy(run["strategy"]).upper() for run in runs), "HOLDING"]
+    # A space keeps the label of the second column where rows become lists.
+    heads = [" ", *(_strategy(run["strategy"]).upper() for run in runs), "HOLDING"]
     rows = [
         (
             one.label,

@@ -96,7 +96,7 @@ def test_an_amount_is_read_to_the_millionth(text: str, micro_usd: int, shown: st
     [
         ("is no amount of USDC", ["", " 1", "1\n", ".5", "1.", "-1", "+1", "1e3", "1_0", "NaN", "Infinity",
                                   "\u0660.\u0661", "0.1234567", "0,10", "$1"]),
-        ("above 1000", ["1000.000001", "1001", "999999"]),
+        ("above 1,000", ["1000.000001", "1001", "999999", "9999999", "9" * 20]),
     ],
 )  # fmt: skip
 def test_what_is_no_amount_or_too_much_is_refused(said: str, texts: list[str]) -> None:

@@ -21,6 +21,7 @@ from service.client import (
     StreamEvent,
     UnreadableAnswerError,
     Verdict,
+    VerdictError,
 )  # fmt: skip
 from service.client.client import EVENT_DATA
 from service.client.pool import MOST_CALLS, CallThreads
@@ -39,7 +40,7 @@ LAYER_1 = "Layer 1 (L1)"
 CALLS = (
     call("manifest"), call("billing_tier"), call("question", "How is BTC?"), call("coin_risk", "BTC"), call("coins"),
     call("coins", symbols=["BTC", "ETH"], sort="change_7d"), call("coin_historical", "BTC", 30, unit="d"),
-    call("signal", "BTC"), call("signal_quality", "BTC"), call("verdict_quality", "BTC"),
+    call("signal", "BTC"), call("signal_quality", "BTC", "trend-following"), call("verdict_quality", "BTC"),
     call("category_info", LAYER_1), call("coin_lookup", symbol="FARTCOIN"), call("coin_by_id", "fartcoin"),
     call("coin_by_name", "Fartcoin"),
     call("coin_by_contract", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", "ethereum"), call("resolve", "GAS"),
@@ -104,6 +105,17 @@ def test_a_method_shows_its_parameters_and_refuses_others() -> None:
     assert client.coin_historical.__doc__ == "Price and funding history of one coin."
     with pytest.raises(TypeError, match="missing a required argument: 'symbol'"):
         client.coin_risk(coin="BTC")  # type: ignore[call-arg]
+
+
+def test_a_list_is_also_taken_as_text_and_an_empty_part_of_a_path_is_not_sent(service: Recorded) -> None:
+    with Verdict(service.url, KEY) as client:
+        client.market_prices("BTC,ETH")
+        client.market_baselines("BTC,ETH", "4h,24h")
+        client.coins(symbols="BTC,ETH")
+        with pytest.raises(VerdictError, match=r"^`symbol` is empty\. Nothing was sent\.$"):
+            client.coin_risk("")
+    assert [heard.query.get("symbols") for heard in service.heard] == ["BTC,ETH"] * 3
+    assert service.heard[1].query["horizons"] == "4h,24h"
 
 
 def test_an_answer_says_how_old_it_is_what_is_left_and_its_rows(

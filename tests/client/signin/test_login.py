@@ -312,4 +312,4 @@ def test_a_key_is_deleted_here_and_not_ended(gate: Gate, person: Person, capsys:
     keep(gate, person, "api_key")
     assert person.logout() == 0
     assert (gate.asked, person.credential) == ([], None)
-    assert "It still works" in capsys.readouterr().out
+    assert "It still works: `verdict keys revoke` with a wallet's session, or the" in capsys.readouterr().out
