@@ -132,13 +132,15 @@ class ApiMethods:
         return ApiCall("coin.by-id", CoinLookup, {"id": coin_id})
 
     @ApiMethod
-    def market_prices(self, symbols: str | Sequence[str] = (), *, baselines: bool = False) -> ApiCall[LivePrices]:
+    def market_prices(
+        self, symbols: str | Sequence[str] | None = None, *, baselines: bool = False
+    ) -> ApiCall[LivePrices]:
         """Live prices of some coins, or of all; with `baselines` also those of 4 h, 24 h and 7 d ago."""
         return ApiCall("market.prices", LivePrices, {"symbols": _with_commas(symbols), "baselines": int(baselines)})
 
     @ApiMethod
     def market_baselines(
-        self, symbols: str | Sequence[str] = (), horizons: str | Sequence[str] = ()
+        self, symbols: str | Sequence[str] | None = None, horizons: str | Sequence[str] | None = None
     ) -> ApiCall[Baselines]:
         """Prices of some coins, or of all, some of `4h`, `24h` and `7d` ago, or all three."""
         values = {"symbols": _with_commas(symbols), "horizons": _with_commas(horizons)}

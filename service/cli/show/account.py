@@ -14,7 +14,7 @@ _ENDS: Final = 7
 """Digits of an address at either end. Four, which is common, is what address-poisoning imitates."""
 _TOKENS: Final = 6
 _NAME: Final = 21
-"""Cells of a wallet's name beside addresses, which leave a table of movements room at 80."""
+"""Cells of a wallet's name beside addresses, so that a table of movements fits 80 columns."""
 
 
 def _spoken(one: Data) -> str:

@@ -112,9 +112,10 @@ def test_a_list_is_also_taken_as_text_and_an_empty_part_of_a_path_is_not_sent(se
         client.market_prices("BTC,ETH")
         client.market_baselines("BTC,ETH", "4h,24h")
         client.coins(symbols="BTC,ETH")
+        client.market_prices()
         with pytest.raises(VerdictError, match=r"^`symbol` is empty\. Nothing was sent\.$"):
             client.coin_risk("")
-    assert [heard.query.get("symbols") for heard in service.heard] == ["BTC,ETH"] * 3
+    assert [heard.query.get("symbols") for heard in service.heard] == [*["BTC,ETH"] * 3, None]
     assert service.heard[1].query["horizons"] == "4h,24h"
 
 
