@@ -13,8 +13,8 @@ from service.cli.terminal import Cell, Part, cut
 _ENDS: Final = 7
 """Digits of an address at either end. Four, which is common, is what address-poisoning imitates."""
 _TOKENS: Final = 6
-_NAME: Final = 21
-"""Cells of a wallet's name beside addresses, so that a table of movements fits 80 columns."""
+_NAME: Final = 17
+"""Cells of a wallet's name among addresses, which take as many: the table fits 80 columns."""
 
 
 def _spoken(one: Data) -> str:
