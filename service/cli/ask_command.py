@@ -114,7 +114,9 @@ def ask(  # noqa: PLR0913 - one for each option
             if human:
                 _put_prose(pieces, environment, spinner)
             else:
-                _put_document(b"".join(pieces), spinner, explain=explain)
+                whole = b"".join(pieces)
+                spinner.stop()
+                _put_document(RawAnswer(HTTPStatus.OK, asking.paid, whole), explain=explain)
     finally:
         client.close()
     return DONE
@@ -127,15 +129,14 @@ def _put_prose(pieces: Iterable[bytes], environment: Environment, spinner: Spinn
         sys.stdout.flush()
 
 
-def _put_document(body: bytes, spinner: Spinner, *, explain: bool) -> None:
-    spinner.stop()
-    answer = RawAnswer(HTTPStatus.OK, {}, body)
-    if not isinstance(answer.document, dict):
-        raise UnreadableAnswerError("what came is no answer to a question: is that address a Verdict service?")
-    if explain:
-        output_format.put_lines(output_format.readable(line) for line in _explanation(answer.document))
-    else:
-        output_format.put_json(answer)
+def _put_document(answer: RawAnswer, *, explain: bool) -> None:
+    with output_format.paid_not_lost(answer):
+        if not isinstance(answer.document, dict):
+            raise UnreadableAnswerError("what came is no answer to a question: is that address a Verdict service?")
+        if explain:
+            output_format.put_lines([output_format.readable(line) for line in _explanation(answer.document)])
+        else:
+            output_format.put_json(answer)
 
 
 def _explanation(raw: Mapping[str, Any]) -> Iterator[str]:
@@ -150,10 +151,14 @@ def _explanation(raw: Mapping[str, Any]) -> Iterator[str]:
 
 
 class _Asking:
-    """A question that is sent, again if need be, as one: its key has it answered and charged once."""
+    """A question that is sent, again if need be, as one: its key has it answered and charged once.
+
+    `paid` are the headers of the answer that was paid for.
+    """
 
     def __init__(self, client: ApiConnection, body: Mapping[str, object], accept: str) -> None:
         self.client = client
+        self.paid: Mapping[str, str] = {}
         self._body = body
         self._headers = {"Accept": accept, "Idempotency-Key": secrets.token_hex(_KEY_BYTES)}
 
@@ -194,7 +199,9 @@ def _pieces(asking: _Asking, paying: Paying, environment: Mapping[str, str], spi
         from service.cli.payment_prompt import pay  # noqa: PLC0415 - keys and curves, which are seldom needed
 
         spinner.stop()
-        yield pay(refused, asking.whole, environment, **paying._asdict()).body
+        answer = pay(refused, asking.whole, environment, **paying._asdict())
+        asking.paid = answer.headers
+        yield answer.body
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from service.cli.commands import CatalogueRow
     from service.cli.environment import Environment
+    from service.cli.output_format import Lines
     from service.cli.show.plain import Shown
+    from service.cli.terminal import Display
     from service.client.answer import RawAnswer
     from service.client.connection import ApiConnection
 
@@ -70,16 +72,23 @@ def call(row: CatalogueRow, environment: Environment, typed: Mapping[str, Any]) 
     finally:
         client.close()
 
+    lines = lines_of(view_of(row), answer, environment.screen, chosen)
+    return write_answer(environment.screen, typed, answer, lines, entries=row.entries, envelope=row.envelope)
+
+
+def lines_of(view: Shown, answer: RawAnswer, screen: Display, chosen: Mapping[str, object]) -> Lines:
+    """The lines of an answer in its view; plain ones, after a word on stderr, where the view does not know its form."""
+
     def lines(data: Any, meta: Mapping[str, Any]) -> Iterable[str]:
         try:
             _check_version(answer)
-            return list(view_of(row)(data, meta, environment.screen, chosen))
+            return list(view(data, meta, screen, chosen))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             # The answer used up a question: show it even if a newer service changed it.
             tell(f"verdict: shown plainly: not as this version knows it ({type(error).__name__})")
-            return plain.view_of("plain")(data, meta, environment.screen, chosen)
+            return list(plain.plain(data, meta, screen, chosen))
 
-    return write_answer(environment.screen, typed, answer, lines, entries=row.entries, envelope=row.envelope)
+    return lines
 
 
 def show_request(

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-# `service.clock` is part of every command; this module is loaded for the help too.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -278,9 +277,15 @@ dry_run_option: Final = click.option(
     "--dry-run", is_flag=True, help="Show the request and its price, and send nothing."
 )
 yes_option: Final = click.option("--yes", is_flag=True, help="Pay without asking, below the ceilings.")
-max_price_option: Final = click.option(
-    "--max-price", type=Usdc(), metavar="USDC", help="Most that one call may cost, in USDC (0.10)."
-)
+
+
+def max_price_of(calls: str) -> Callable[[Any], Any]:
+    """The option of the ceiling, `calls` being what it holds for."""
+    text = f"Most that {calls} may cost, in USDC (0.10)."
+    return click.option("--max-price", type=Usdc(), metavar="USDC", help=text)
+
+
+max_price_option: Final = max_price_of("one call")
 
 SHAPING: Final = (
     click.option(

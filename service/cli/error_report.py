@@ -115,7 +115,7 @@ def _is_for_programs(command: click.Command | None, typed: Sequence[str]) -> boo
 
 
 def _document(error: Exception, code: int, message: str) -> object:
-    if isinstance(error, RefusedError) and isinstance(error.document, dict):
+    if isinstance(error, RefusedError) and isinstance(error.document, dict) and error.document.get("error"):
         return error.document
     name = error.code if isinstance(error, RefusedError) else "OUTPUT_LOST" if is_output_lost(error) else _NAMES[code]
     # What was not paid for could be: how stays beside why it was not. What is paid and not settled must not be again.

@@ -34,6 +34,7 @@ def flow(screen: Display, parts: Iterable[Part], *, label: str = "", indent: int
         indent: Width of the left margin in cells; the label stands in it.
     """
     available = max(min(screen.width, _READABLE) - indent, _NARROWEST)
+    label = safe(label)
     lead = screen.paint("dim", label) + " " * (indent - cells(label))
     return _filled(screen, _broken(_words(_spans(parts)), available), available, lead, " " * indent)
 
@@ -116,7 +117,7 @@ def listed(cells: Iterable[Cell]) -> list[Part]:
 
 def facts(screen: Display, rows: Iterable[tuple[str, Sequence[Part]]]) -> Iterator[str]:
     """Labelled rows with a hanging indent. A row without parts is omitted."""
-    said = [(label, parts) for label, parts in rows if parts]
+    said = [(safe(label), parts) for label, parts in rows if parts]
     indent = max((cells(label) for label, _ in said), default=0) + len(_GAP)
     for label, parts in said:
         yield from flow(screen, parts, label=label, indent=indent)
@@ -157,7 +158,7 @@ def table(
             lead = "".join(one + _GAP for one in shown[:-1])
             indent = " " * sum(width + len(_GAP) for width in widths[:-1])
             words = _broken(_words([(row[-1].text, row[-1].style)]), widths[-1])
-            yield from _filled(screen, words, widths[-1], lead, indent)
+            yield from list(_filled(screen, words, widths[-1], lead, indent)) or [lead.rstrip()]
         else:
             yield _GAP.join(shown).rstrip()
 

@@ -1,6 +1,5 @@
 """`verdict mcp` serves tools to agents; `verdict mcp install` sets up the programs that use them."""
 
-import json
 import shlex
 import sys
 from itertools import count
@@ -15,7 +14,7 @@ from service.client.caller import url_of
 from service.client.errors import DONE, FAILED, RefusalError
 from service.client.files import write_whole
 from service.interpreter import command_line
-from service.mcp.host_config import HOSTS, NAME, Host, entry_of, with_entry
+from service.mcp.host_config import HOSTS, entry_of, shown, with_entry
 
 group = VerdictGroup(
     "mcp",
@@ -70,7 +69,8 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
     if changed == text:
         tell(f"{host.title} already starts Verdict; nothing to change in {path}.")
     else:
-        _show(path, host, changed)
+        sys.stdout.writelines(f"{safe(line)}\n" for line in (f"{path}:", *shown(host, text, changed)))
+        sys.stdout.flush()
         if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise RefusalError(f"{path} was not changed. Run this again with --yes to write it.")
         if not yes and not _agreed(path):
@@ -90,16 +90,6 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
 def service_of(environment: Environment, url: str | None) -> str:
     """The service's URL by `--url`, `VERDICT_URL` or the configuration."""
     return url_of(url, environment.variables)
-
-
-def _show(path: Path, host: Host, after: str) -> None:
-    """Print the entry as it will be. Values of variables may be secrets: only the service's URL is shown."""
-    entry = host.parse(after)[host.table][NAME]
-    env = {name: value if name == "VERDICT_URL" else "..." for name, value in entry.get("env", {}).items()}
-    shown = {**entry, "env": env} if env else entry
-    lines = json.dumps({host.table: {NAME: shown}}, indent=2, ensure_ascii=False).splitlines()
-    sys.stdout.writelines(f"{safe(line)}\n" for line in (f"{path}:", *lines))
-    sys.stdout.flush()
 
 
 def _agreed(path: Path) -> bool:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 
 from service.cli.layout import facts
 from service.cli.show.plain import rows, word
-from service.cli.terminal import Cell
+from service.cli.terminal import Cell, tell
+from service.client.answer import RawAnswer, UnreadableAnswerError
 from service.client.errors import DONE, MISUSED, suggestion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Literal
 
     from service.cli.terminal import Display
-    from service.client.answer import RawAnswer
 
     OutputFormat = Literal["human", "json", "ndjson", "csv"]
     Lines = Callable[[Any, Mapping[str, Any]], Iterable[str]]
@@ -46,7 +47,32 @@ def put_json(answer: RawAnswer) -> None:
     if sys.stdout.isatty():
         sys.stdout.write(readable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
     else:
-        put_bytes(answer.body if answer.body.endswith(b"\n") else answer.body + b"\n")
+        _put_body(answer.body)
+
+
+@contextmanager
+def paid_not_lost(answer: RawAnswer) -> Iterator[None]:
+    """Print the bytes of an answer that was paid for and cannot be read; nesting too deep counts as that.
+
+    Raises:
+        UnreadableAnswerError: If it cannot be read, paid for or not.
+    """
+    try:
+        try:
+            yield
+        except RecursionError:
+            raise UnreadableAnswerError("the answer is nested too deeply to be shown", answer.body) from None
+    except UnreadableAnswerError:
+        if "x-receipt-id" in answer.headers:
+            if sys.stdout.isatty():
+                sys.stdout.write(readable(answer.body.decode(errors="replace")) + "\n")
+            else:
+                _put_body(answer.body)
+        raise
+
+
+def _put_body(body: bytes) -> None:
+    put_bytes(body if body.endswith(b"\n") else body + b"\n")
 
 
 def dump(value: object) -> str:
@@ -84,7 +110,7 @@ def entries_of(data: Any, name: str) -> list[Any] | None:
         return entries
     # Prices by coin: a row for each.
     by_coin = next((data[name] for name in _BY_COIN if isinstance(data.get(name), dict)), None)
-    if not by_coin or not all(isinstance(row, dict) for row in by_coin.values()):
+    if by_coin is None or not all(isinstance(row, dict) for row in by_coin.values()):
         return None
     return [{"id": name, **row} for name, row in by_coin.items()]
 
@@ -140,19 +166,21 @@ def write_answer(
         UnreadableAnswerError: If it is not an answer of this API.
     """
     chosen = format_of(typed)
-    data, meta = (answer.data, answer.meta) if envelope else (answer.document, {})
-    found = entries_of(data, entries)
-    if typed["fields"] is not None:
-        return _write_fields(screen, chosen, typed["fields"], data, found)
-    if chosen == "human":
-        put_lines(lines(data, meta))
-        if answer.headers.get("x-data-source") == "fixtures" and meta.get("as_of"):
-            put_lines([screen.paint("dim", "recorded data, replayed: not live")])
-    elif chosen == "json":
-        put_json(answer)
-    else:
-        put_entries(chosen, [data] if found is None else found)
-        _tell_more(data)
+    with paid_not_lost(answer):
+        data, meta = (answer.data, answer.meta) if envelope else (answer.document, {})
+        found = entries_of(data, entries)
+        if typed["fields"] is not None:
+            return _write_fields(screen, chosen, typed["fields"], data, found)
+        if chosen == "human":
+            meta = meta if isinstance(meta, dict) else {}
+            put_lines(list(lines(data, meta)))
+            if answer.headers.get("x-data-source") == "fixtures" and meta.get("as_of"):
+                put_lines([screen.paint("dim", "recorded data, replayed: not live")])
+        elif chosen == "json":
+            put_json(answer)
+        else:
+            put_entries(chosen, [data] if found is None else found)
+            _tell_more(data)
     return DONE
 
 
@@ -175,7 +203,7 @@ def _write_fields(
     Returns:
         The exit code: 1 if the answer lacks a field, which is then null and named on stderr.
     """
-    if entries and not any(_at(entry, name.split(".")) is not _MISSING for name in names for entry in entries):
+    if entries is not None and not _has_any(names, entries) and (entries or _has_any(names, [data])):
         entries = None
     whole = [data] if entries is None else entries
     found = [{name: _at(entry, name.split(".")) for name in names} for entry in whole]
@@ -184,8 +212,12 @@ def _write_fields(
     _put(screen, chosen, names, plain, one=entries is None)
     for name in missing:
         known = [str(name) for entry in whole if isinstance(entry, dict) for name in entry]
-        sys.stderr.write(f"verdict: there is no field {name!r} in this answer{suggestion(name, known)}\n")
+        tell(f"verdict: there is no field {name!r} in this answer{suggestion(name, known)}")
     return MISUSED if missing else DONE
+
+
+def _has_any(names: Iterable[str], entries: Iterable[Any]) -> bool:
+    return any(_at(entry, name.split(".")) is not _MISSING for name in names for entry in entries)
 
 
 def _put(where: Display, chosen: str, names: Sequence[str], found: Sequence[dict[str, Any]], *, one: bool) -> None:

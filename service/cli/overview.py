@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from service import formats
-from service.cli.calling import Paying, ask_or_pay, show_request, with_query
-from service.cli.environment import PAYING, SHAPING, Environment, Utf8Text, VerdictCommand, exclude, url_option
+from service.cli.calling import Paying, ask_or_pay, lines_of, show_request, with_query
+from service.cli.environment import (
+    SHAPING,
+    Environment,
+    Utf8Text,
+    VerdictCommand,
+    dry_run_option,
+    exclude,
+    max_price_of,
+    url_option,
+    yes_option,
+)
 from service.cli.formatting import change, footer, signed, usd
 from service.cli.formatting import trend as trend_cell
 from service.cli.layout import facts, flow, heading
-from service.cli.output_format import format_of, write_answer
+from service.cli.output_format import format_of, paid_not_lost, write_answer
 from service.cli.show.verdicts import STYLES
 from service.cli.terminal import Cell, tell
-from service.client.answer import RawAnswer, reading
+from service.client.answer import RawAnswer, UnreadableAnswerError, reading
 from service.client.connection import fill
-from service.client.errors import DONE, RefusalError, VerdictError
+from service.client.errors import DONE, VerdictError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,26 +61,29 @@ def overview(context: click.Context, /, *, symbol: str, **typed: Any) -> int:
     client = environment.client(typed["url"])
     try:
         coins = ask_or_pay(environment, client, _COINS, {"symbols": symbol}, paying)
-        with reading():
+        with paid_not_lost(coins), reading():
             row = coins.data["coins"][0]
         signal = None
         try:
             signal = ask_or_pay(environment, client, fill(_SIGNAL, {"symbol": row["symbol"]})[0], _BRIEF, paying).data
-        except (VerdictError, RefusalError) as error:  # what the first call cost is not lost with the second
+        except VerdictError as error:  # what the first call cost is not lost with the second
             tell(f"verdict: no verdict: {error}")
+            if isinstance(error, UnreadableAnswerError) and error.body:
+                tell(error.body.decode(errors="replace"))
     finally:
         client.close()
     data = {"symbol": row["symbol"], "coin": row, "signal": signal}
     document = {"schemaVersion": 1, "data": data, "meta": coins.meta}
     answer = RawAnswer(200, coins.headers, json.dumps(document, ensure_ascii=False).encode())
-    return write_answer(environment.screen, typed, answer, lambda data, meta: lines(data, meta, environment.screen))
+    screen = environment.screen
+    return write_answer(screen, typed, answer, lines_of(lines, answer, screen, {}))
 
 
-for _add in (url_option, *SHAPING, *PAYING):
+for _add in (url_option, *SHAPING, dry_run_option, yes_option, max_price_of("each of its two calls")):
     _add(overview)
 
 
-def lines(data: Any, meta: Any, screen: Display) -> Iterator[str]:
+def lines(data: Any, meta: Any, screen: Display, _chosen: object) -> Iterator[str]:
     """Price and changes, trends, funding with the side that pays, the verdict with its strongest reasons."""
     coin, signal = data["coin"], data["signal"]
     stale = set(coin["_stale_fields"])

@@ -127,10 +127,10 @@ class UnreadableAnswerError(VerdictError):
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turn missing parts of an answer, and parts of another type, into an `UnreadableAnswerError`."""
+    """Turn parts of an answer that are missing, of another type or nested too deeply into `UnreadableAnswerError`."""
     try:
         yield
-    except (LookupError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError, RecursionError):
         raise UnreadableAnswerError(
             "the answer lacks what it should hold: is that address a Verdict service?"
         ) from None

@@ -39,7 +39,7 @@ class StoredCredential(NamedTuple):
 
     def __repr__(self) -> str:
         """Without the token: this may end up in a log."""
-        return f"Credential({self.kind}, {self.wallet}, until {self.expires_at})"
+        return f"StoredCredential({self.kind}, {self.wallet}, until {self.expires_at})"
 
 
 def keep(environment: Mapping[str, str], url: str, credential: StoredCredential, *, keyring: bool = True) -> str:
@@ -109,7 +109,7 @@ def _understood(document: Any) -> Entries:
 
 
 def _is_entry(entry: object) -> bool:
-    if not isinstance(entry, dict) or entry.get("kind") not in {"session", "api_key"}:
+    if not isinstance(entry, dict) or entry.get("kind") not in ("session", "api_key"):
         return False
     known = all(name in entry and isinstance(entry[name], str | None) for name in ("wallet", "expires_at"))
     return known and (entry.get("in") == "keyring" or isinstance(entry.get("token"), str))

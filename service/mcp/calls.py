@@ -1,7 +1,9 @@
 """Answers tool calls: checks arguments, asks the service in a thread and, where a name is none, the user."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from threading import Event
 from typing import Any, Final, NamedTuple
 
 import anyio
@@ -82,19 +84,25 @@ class Gateway:
         self._threads = CallThreads()
 
     async def ask(self, asked: ToolRequest, context: Context) -> RawAnswer:
-        """Send one request in a thread, and pay for it if configured.
+        """Send one request in a thread, and pay for it if configured; nothing is paid once the call is cancelled.
 
         Raises:
             VerdictError: If there is no answer; `explain` says what to do.
         """
         request = request_of(asked.offer, {name: value for name, value in asked.values.items() if value is not UNSET})
         headers = context.request.headers if context.request is not None else None
+        cancelled = Event()
+        buyer = None if self._buyer is None else self._buyer._replace(is_cancelled=cancelled.is_set)
 
         def send() -> RawAnswer:
             with self.pool.connection(self._token_of(headers)) as client:
-                return client.ask(*request) if self._buyer is None else self._buyer.ask(client, request)
+                return client.ask(*request) if buyer is None else buyer.ask(client, request)
 
-        return await self._threads.run(send)
+        try:
+            return await self._threads.run(send)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
 
     def explain(self, error: VerdictError) -> str:
         """Why a request has no answer, and what to do."""

@@ -46,7 +46,8 @@ def explain(error: VerdictError, *, over_http: bool, pays: bool) -> str:
         over_http: Whether callers bring their own credential.
         pays: Whether this tool server pays.
     """
-    said = f"{str(error)[:_MOST_SAID].rstrip('.')}."
+    said = str(error)[:_MOST_SAID]
+    said += "" if said.endswith((".", "?", "!")) else "."
     match error:
         case RefusedError():
             # Where a route tells no code, the first of its status.

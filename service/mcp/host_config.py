@@ -5,6 +5,7 @@ Sources: the hosts' documentation of `claude_desktop_config.json` (Claude Deskto
 """
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +17,33 @@ from service.client.errors import RefusalError
 NAME: Final = "verdict"
 """Name of the entry."""
 
+_SHOWN: Final = ("command", "args", "type")
+"""Fields of an entry that are shown as they are; others may hold secrets."""
+
 _INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 Entry = dict[str, Any]
+
+
+def _read_json(text: str) -> Any:
+    """The document of a text; raises `ValueError` too where it could not be written again without a loss."""
+    return json.loads(text, object_pairs_hook=_without_repeats, parse_float=_as_written)
+
+
+def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object. Keep one of them")
+    return found
+
+
+def _as_written(text: str) -> float:
+    value = float(text)
+    if math.isfinite(value) and repr(value) != text:
+        raise ValueError(f"the number {text[:40]} would be written as {value!r}. Write it so, or as a text")
+    return value
 
 
 class Host(NamedTuple):
@@ -36,7 +61,7 @@ class Host(NamedTuple):
     path: Callable[[Mapping[str, str], str], Path]
     table: str = "mcpServers"
     fixed: Mapping[str, Any] = {}
-    parse: Callable[[str], Any] = json.loads
+    parse: Callable[[str], Any] = _read_json
 
 
 def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
@@ -47,7 +72,7 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
     Raises:
         RefusalError: If the text is not valid, or the entry cannot be written without changing something else.
     """
-    before = _parsed(host, path, text)
+    before = _parsed(host, path, text, {**host.fixed, **entry})
     servers = before.get(host.table, {})
     if not isinstance(servers, dict):
         raise RefusalError(f"{path}: {host.table} is not a table of servers. Correct it; nothing was changed.")
@@ -66,7 +91,7 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
         return text
     document = {**before, host.table: {**servers, NAME: wanted}}
     try:
-        after = _json(text, document) if host.parse is json.loads else _toml(text, host.table, wanted)
+        after = _json(text, document) if host.parse is _read_json else _toml(text, host.table, wanted)
         if after.encode() and host.parse(after) == document:
             return after
     except ValueError:
@@ -79,12 +104,39 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
     raise RefusalError(f"{path}: {way}; nothing was changed.")
 
 
-def _parsed(host: Host, path: Path, text: str) -> dict[str, Any]:
+def shown(host: Host, before: str, after: str) -> list[str]:
+    """Lines that show the entry as it will be. Of variables, only the service's URL is shown.
+
+    Args:
+        host: Whose file it is.
+        before: The text of the file.
+        after: Its text with the entry, as `with_entry` made it.
+    """
+    if host.parse is not _read_json:
+        return after.removeprefix(before).strip().splitlines()
+    entry = {
+        name: value if name in _SHOWN else _masked(value) if name == "env" else "..."
+        for name, value in host.parse(after)[host.table][NAME].items()
+    }
+    return json.dumps({host.table: {NAME: entry}}, indent=2, ensure_ascii=False).splitlines()
+
+
+def _masked(variables: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value if name == "VERDICT_URL" else "..." for name, value in variables.items()}
+
+
+def _parsed(host: Host, path: Path, text: str, entry: Entry) -> dict[str, Any]:
     try:
         found = host.parse(text) if text.strip() else {}
-    except (ValueError, RecursionError) as error:
-        reason = f"is not valid {'TOML' if host.parse is tomllib.loads else 'JSON (comments are not supported)'}"
-        raise RefusalError(f"{path} {reason}: {error}. Correct it; nothing was changed.") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        by_hand = json.dumps({host.table: {NAME: entry}}, ensure_ascii=False)
+        raise RefusalError(
+            f"{path} is not valid JSON: {error}. Correct it. Comments are not supported here: if it holds any, add "
+            f"this by hand: {by_hand}; nothing was changed."
+        ) from None
+    except ValueError as error:
+        reason = f": {error}" if host.parse is _read_json else f" is not valid TOML: {error}. Correct it"
+        raise RefusalError(f"{path}{reason}; nothing was changed.") from None
     if not isinstance(found, dict):
         raise RefusalError(f"{path} does not hold a JSON object. Correct it; nothing was changed.")
     return found

@@ -43,10 +43,10 @@ def shown(uri: str, document: Any, *, pays: bool, most_bytes: int) -> str:
     Raises:
         UnreadableAnswerError: If the document is not what the route answers.
     """
-    if uri == _CAPABILITIES:
-        with reading():
+    with reading():
+        if uri == _CAPABILITIES:
             document = _capabilities(document["data"], pays=pays, most_bytes=most_bytes)
-    return json.dumps(clean(document), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(clean(document), ensure_ascii=False, separators=(",", ":"))
 
 
 def _capabilities(manifest: Mapping[str, Any], *, pays: bool, most_bytes: int) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def make_result(tool: McpTool, asked: ToolRequest, came: RawAnswer, most_bytes: 
         said = [*([happened] if happened else []), *_notes(came.headers, data)]
         notes = _within(clean(said), most_bytes // _NOTES_PART)
         gist = trim(clean(summarize(asked.offer, data)), min(_GIST_BYTES, most_bytes // _GIST_PART))
-    except (msgspec.ValidationError, LookupError, TypeError, AttributeError) as error:
+    except (msgspec.ValidationError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableAnswerError(f"the service's answer is not what this tool promises: {error}") from None
     available = most_bytes - _FRAME_BYTES - 2 * size(notes)
     notes += fit(structured, available // 2 if in_words else available - size(gist))
@@ -189,7 +189,7 @@ def _notes(headers: Mapping[str, str], data: Mapping[str, Any]) -> Iterator[str]
     yield from _sources(data.get("sources") or ())
     meta = data.get("meta", {})
     for message in (data.get("message"), meta.get("message")):
-        if message:
+        if isinstance(message, str) and message:
             yield message
     lengths = [len(value) for value in data.values() if isinstance(value, list)]
     if lengths and meta.get("total", 0) > lengths[0]:

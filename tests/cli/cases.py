@@ -243,7 +243,9 @@ CASES: dict[str, Case] = {
             "missing": ["nosuch"],
         },
     ),
-    "market.global.stale": Case("market_global", "market.global", {"_stale_fields": ["totalMarketCap"]}),
+    "market.global.stale": Case(
+        "market_global", "market.global", {"_stale_fields": ["totalMarketCap", "marketCapPercentage"]}
+    ),
     "rwa.symbol.stale": Case("rwa_symbol", "rwa.symbol", {"_stale_fields": ["price", "trend_weekly"]}),
     "rwa.symbol.shorts-pay": Case(
         "rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": -0.0001, "apr": -10.95}}

@@ -25,13 +25,14 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\n\u202e"
 
 
 def hostile(found: Any) -> Any:
-    """The same answer, with every text in it out to steer the terminal."""
+    """The same answer, with every text in it out to steer the terminal, and a field of such a name beside each."""
     if isinstance(found, str):
         return HOSTILE + found
     if isinstance(found, list):
         return [hostile(entry) for entry in found]
     if isinstance(found, dict):
-        return {name: hostile(value) for name, value in found.items()}
+        hurt = {name: hostile(value) for name, value in found.items()}
+        return {**{HOSTILE + name: value for name, value in hurt.items()}, **hurt}
     return found
 
 

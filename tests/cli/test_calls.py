@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,8 @@ def test_at_a_terminal_no_form_lets_an_answer_steer_it(person: Typed, form: str)
         (LIST, f"{EVENTS} --fields meta.total", '{"meta.total":2}\n'),
         (LIST, f"{EVENTS} --fields meta.total,events.id --csv", 'meta.total,events.id\n2,"[1, 2]"\n'),
         ({**LIST, "data": {"events": [], "meta": {}}}, f"{EVENTS} --fields id", "[]\n"),
+        ({**LIST, "data": {"events": [], "meta": {"total": 0}}}, f"{EVENTS} --fields meta.total", '{"meta.total":0}\n'),
+        ({**THING, "data": {"prices": {}}}, "market prices --csv --fields id,nosuch", "id,nosuch\n"),
         (THING, f"{RISK} --fields b.c,e", '{"b.c":"é","e":null}\n'),
         (THING, f"{RISK} --fields b.d --csv", 'b.d\n"[1, 2]"\n'),
         ({**THING, "data": {"a": []}}, f"{RISK} --fields a.b", '{"a.b":[]}\n'),
@@ -195,6 +198,7 @@ def test_people_read_fields_in_columns(person: Typed, names: str, printed: str) 
         ({**THING, "data": {"price": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "(did you mean price?)"),
         (LIST, f"{EVENTS} --fields id,ids --ndjson", '{"id":1,"ids":null}\n', "(did you mean id?)"),
         (LIST, f"{EVENTS} --fields tags.x,id --ndjson", '{"tags.x":null,"id":1}\n', "'tags.x'"),
+        ({**THING, "data": {"pry\x1bce": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "mean pry\\ufffdce?)"),
         ({**THING, "data": 5}, f"{RISK} --fields a", '{"a":null}\n', "'a'"),
     ],
 )
@@ -233,6 +237,12 @@ def test_at_a_terminal_lines_of_entries_are_followed_by_where_to_go_on(person: T
         {"schemaVersion": 1, "data": {"price": 5, "new": [1], "rows": [{"a": HOSTILE}]}, "meta": {"ts": "now"}},
         {**json.loads((ANSWERS / "coin.risk.json").read_text()), "schemaVersion": 2},
         json.loads((ANSWERS / "coin.risk.json").read_text().replace('"price":', '"price":Infinity,"_":')),
+        {"data": {"price": None}, "meta": None},
+        {"data": {"price": [{}], HOSTILE: [{HOSTILE: 1}]}, "meta": {"as_of": None, "data_age_seconds": 1}},
+        *(
+            {"data": {"price": 1}, "meta": {"as_of": [], "data_age_seconds": age}}
+            for age in (math.nan, math.inf, 9**999)
+        ),
     ],
 )
 def test_an_answer_that_this_version_does_not_know_is_shown_plainly(person: Typed, document: object) -> None:
@@ -273,6 +283,35 @@ def test_a_call_that_is_to_be_paid_for_is_sent_again_with_its_payment(
     first, second = there.heard
     assert (first.target, first.headers["authorization"]) == (second.target, second.headers["authorization"])
     assert ("payment-signature" in first.headers, second.headers["payment-signature"]) == (False, "signed")
+
+
+DEEP = b'{"schemaVersion":1,"data":' + b"[" * 800 + b"]" * 800 + b',"meta":{}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        (RISK, "<html>\x1b[2J é".encode()),
+        (f"{RISK} --json", b'{"data":'),
+        (f"{RISK} --csv", b"[1]"),
+        (f"{RISK} --fields a.b", DEEP),
+        ("BTC", b'{"schemaVersion":1,"data":{"coins":[]},"meta":{}}'),
+        ("ask --raw ETH?", b"[1]"),
+        ("ask --explain ETH?", b'{"steps":[]}'),
+    ],
+)
+@pytest.mark.parametrize("paid", [True, False])
+def test_an_answer_that_was_paid_for_and_cannot_be_read_is_printed_before_the_error(
+    person: Typed, program: Typed, monkeypatch: pytest.MonkeyPatch, line: str, body: bytes, paid: bool
+) -> None:
+    monkeypatch.setattr(payment_prompt, "pay", lambda _refused, send, *_, **__: send({}))
+    due = says(json.loads((ANSWERS / "refused.402.json").read_text()), 402)
+    for type_it in (program, person):
+        with peer(due, answers(body, x_receipt_id="rcp_1") if paid else answers(body)) as there:
+            told = type_it(f"{line} --yes --url {there.url}")
+        assert (told.code, bool(told.err)) == (5, True)
+        shown = body.decode().replace("\x1b", "\\u001b" if type_it is person else "\x1b")
+        assert told.out == (f"{shown}\n" if paid else "")
 
 
 def test_a_call_that_is_not_paid_for_ends_with_3(program: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

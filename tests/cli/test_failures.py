@@ -129,8 +129,10 @@ def test_programs_read_what_the_service_sent(fails: Fails, person: Typed, progra
         assert (told.out, told.err.count("\n"), json.loads(told.err)) == ("", 1, error.document)
     fails(RefusedError(502, {}, {"error": "where?"}))
     assert json.loads(program(RISK).err) == {"error": "where?"}
-    fails(RefusedError(418, {}, None))
-    assert "418" in json.loads(program(RISK).err)["error"]["message"]
+    for document in (None, {}, {"detail": "no"}, {"error": None}):
+        fails(RefusedError(418, {}, document))
+        own = {"code": "HTTP_418", "message": "the service answered 418 without saying why"}
+        assert json.loads(program(RISK).err) == {"schemaVersion": 1, "error": own}
 
 
 @pytest.mark.parametrize(("code", "kept"), [(3, True), (5, False), (6, False)])

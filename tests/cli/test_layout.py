@@ -25,6 +25,7 @@ def test_cells_are_counted_as_a_terminal_does() -> None:
 
 def test_a_hostile_text_cannot_steer_the_terminal() -> None:
     assert safe("a\x1b[2Jb\r\n\u202ec\x9b31m") == "a�[2Jb���c�31m"
+    assert list(facts(PLAIN, [("a\x1b", ["b"])])) == list(flow(PLAIN, ["b"], label="a\x1b", indent=4)) == ["a�  b"]
 
 
 @given(st.text(), st.integers(1, 30))
@@ -89,6 +90,8 @@ def test_the_sentences_of_a_last_column_are_wrapped() -> None:
     shown = ["COIN  WHY", "BTC   It rose for four days,", "      then it fell.", "SOL   It fell."]
     assert list(table(Display(30, colour=False), ["COIN", "WHY"], rows, right="ls")) == shown
     assert [uncoloured(line) for line in table(Display(30, colour=True), ["COIN", "WHY"], rows, right="ls")] == shown
+    rows.append(["ETH", ""])
+    assert list(table(Display(30, colour=False), ["COIN", "WHY"], rows, right="ls")) == [*shown, "ETH"]
 
 
 def test_below_itself_a_column_without_a_header_stays_with_the_one_before_it_or_the_first_that_has_one() -> None:

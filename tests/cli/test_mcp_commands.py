@@ -16,6 +16,7 @@ from service.mcp import serving
 from tests.cli.commanding import Terminal, Told, typed
 
 ENTRY = {"command": "/opt/bin/verdict", "args": ["mcp"]}
+BARE = '{"mcpServers": {"verdict": {"command": "/opt/bin/verdict", "args": ["mcp"]}}}'
 URL = "http://127.0.0.1:8402"
 
 
@@ -91,13 +92,19 @@ def test_everything_else_in_a_json_file_keeps_its_value_and_the_file_its_indent_
 
 def test_an_entry_that_starts_a_command_keeps_its_other_fields_and_variables(tmp_path: Path) -> None:
     env = {"VERDICT_TOKEN": "t", "VERDICT_URL": "http://old"}
-    old = {"command": "old", "args": ["mcp", "--pay"], "env": env, "disabled": True}
+    old = {"command": "old", "args": ["mcp", "--pay"], "env": env, "headers": {"X": "s3cret"}, "key": "s3cret"}
     path = cursor(tmp_path, json.dumps({"mcpServers": {"verdict": old}}))
     told = install(tmp_path, "cursor", "--yes")
-    entry = {**ENTRY, "args": ["mcp", "--pay"], "env": {"VERDICT_TOKEN": "t"}, "disabled": True}
+    entry = {
+        **ENTRY,
+        "args": ["mcp", "--pay"],
+        "env": {"VERDICT_TOKEN": "t"},
+        **{name: old[name] for name in ("headers", "key")},
+    }
     assert json.loads(path.read_text()) == {"mcpServers": {"verdict": entry}}
     assert path.with_name("mcp.json.bak").exists()
-    assert '"VERDICT_TOKEN": "..."' in told.out
+    shown = {**entry, "env": {"VERDICT_TOKEN": "..."}, "headers": "...", "key": "..."}
+    assert json.loads(told.out.partition("\n")[2]) == {"mcpServers": {"verdict": shown}}
 
 
 def test_no_other_servers_secret_is_shown(tmp_path: Path) -> None:
@@ -132,8 +139,9 @@ def test_a_second_change_keeps_the_first_backup_and_names_another_service(tmp_pa
 def test_a_toml_file_gets_a_table_at_its_end(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.toml"
     path.write_text(text)
-    assert install(tmp_path, "codex", "--yes", "--url", "https://v.example.org", CODEX_HOME=str(tmp_path)).code == 0
+    told = install(tmp_path, "codex", "--yes", "--url", "https://v.example.org", CODEX_HOME=str(tmp_path))
     after = path.read_text()
+    assert (told.code, told.out) == (0, f"{path}:\n{after.removeprefix(text).lstrip()}")
     assert after.startswith(text)
     entry = {**ENTRY, "env": {"VERDICT_URL": "https://v.example.org"}}
     assert tomllib.loads(after)["mcp_servers"]["verdict"] == entry
@@ -142,7 +150,19 @@ def test_a_toml_file_gets_a_table_at_its_end(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("client", "text", "told"),
     [
-        ("cursor", '{"a": 1, // mine\n}', "is not valid JSON (comments are not supported)"),
+        (
+            "cursor",
+            '{"a": 1, // mine\n}',
+            f"Comments are not supported here: if it holds any, add this by hand: {BARE};",
+        ),
+        ("cursor", "[" * 9_999, "is not valid JSON: "),
+        (
+            "cursor",
+            '{"z": [{"a": {"b": 1}, "a": {"c": 2}}]}',
+            'the key "a" stands twice in one object. Keep one of them;',
+        ),
+        ("cursor", '{"z": 1.50}', "the number 1.50 would be written as 1.5. Write it so, or as a text;"),
+        ("cursor", f'{{"z": 0.{"1" * 99}}}', "would be written as 0.1111111111111111. "),
         ("cursor", "[]", "does not hold a JSON object"),
         ("cursor", '{"z": 1e999}', "mcpServers has a form that is not extended"),
         ("cursor", '{"z": "\u00e9\\ud800"}', "mcpServers has a form that is not extended"),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Typed
 from tests.cli.recorded import ANSWERS
-from tests.client.sdk.peer import Reply, peer, says
+from tests.client.sdk.peer import Reply, answers, peer, says
 
 COINS = json.loads((ANSWERS / "coins.json").read_text())
 FULL = json.loads((ANSWERS / "signal.json").read_text())
@@ -65,6 +65,7 @@ def test_an_overview_of_an_unknown_coin_is_refused_and_costs_one_call(person: Ty
     [
         (says({"error": {"message": "Not yet."}}, 503), "Not yet."),
         (says(json.loads((ANSWERS / "refused.402.json").read_text()), 402), ""),
+        (answers(b"<p>\x1b[2J"), "the answer is not JSON: is that address a Verdict service?\n<p>\ufffd[2J\n"),
     ],
 )
 def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: Typed, reply: Reply, said: str) -> None:
@@ -72,6 +73,13 @@ def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: T
         told = person(f"BTC --url {there.url}")
     assert (told.code, told.err.startswith(f"verdict: no verdict: {said}")) == (0, True)
     assert [text in told.out for text in ("$187.27", "(stale)", "Verdict")] == [True, True, False]
+
+
+@pytest.mark.parametrize("reply", [says({**FULL, "data": {"new": [1]}}), says({**FULL, "data": 5})])
+def test_an_overview_in_a_form_that_this_version_does_not_know_is_shown_plainly(person: Typed, reply: Reply) -> None:
+    with peer(row(price=187.27), reply) as there:
+        told = person(f"BTC --url {there.url}")
+    assert (told.code, "187.27" in told.out, "shown plainly" in told.err) == (0, True, True)
 
 
 def test_a_rehearsal_of_an_overview_shows_both_calls(person: Typed) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from service.cli.show.plain import view_of
+from service.cli.show.plain import plain, view_of
 from service.cli.terminal import Display
 from tests.cli.cases import CASES, Case
-from tests.cli.recorded import hostile, steering
+from tests.cli.recorded import HOSTILE, hostile, steering
 from tests.cli.snapshots import NARROW, check
 
 _CUT_FIGURE = re.compile(r"[-+$]?[\d,.]+ ?…")
@@ -21,9 +21,10 @@ def shown(case: Case, screen: Display, data: Any, meta: Any) -> Iterator[str]:
 
 
 def hurt(found: Any) -> Any:
-    """Hostile text everywhere but in figures that are written as text."""
+    """Hostile text everywhere but in figures that are written as text, and a field of a hostile name beside each."""
     if isinstance(found, dict):
-        return {key: _COUNTED_WITH[key] if key in _COUNTED_WITH else hurt(value) for key, value in found.items()}
+        own = {key: _COUNTED_WITH[key] if key in _COUNTED_WITH else hurt(value) for key, value in found.items()}
+        return {**own, **{HOSTILE + key: value for key, value in own.items()}}
     return [hurt(entry) for entry in found] if isinstance(found, list) else hostile(found)
 
 
@@ -38,9 +39,10 @@ def test_an_answer_is_shown_as_it_was_read_and_kept(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_no_text_of_a_service_steers_the_terminal(name: str) -> None:
     data, meta = map(hurt, CASES[name].given())
-    lines = list(shown(CASES[name], Display(80, colour=False), data, meta))
+    screen = Display(80, colour=False)
+    lines = list(shown(CASES[name], screen, data, meta))
     assert lines
-    assert steering(iter(lines)) == []
+    assert steering(iter([*lines, *plain(data, meta, screen, {})])) == []
 
 
 def test_a_wide_terminal_shows_more_columns_of_coins() -> None:

@@ -19,6 +19,10 @@ from tests.mcp.conftest import Opened
 from tests.mcp.recorded import load
 
 LONGEST = 13_000
+NESTED: list[Any] = []
+"""As deep as Python reads lists, and deeper than it goes through them."""
+for _ in range(800):
+    NESTED = [NESTED]
 
 
 def answered(
@@ -151,8 +155,11 @@ def test_orders_in_letters_that_nobody_sees_do_not_reach_the_model() -> None:
 
 def test_a_field_of_a_newer_service_is_left_out() -> None:
     document = load("coin.risk")
-    document["data"]["mood_ring"] = "blue"
+    document["data"] |= {"mood_ring": "blue", "message": ["blue"]}
     assert "mood_ring" not in answered(call_of("coin_risk"), document).structured
+
+
+GLOBAL = load("market.global")
 
 
 @pytest.mark.parametrize(
@@ -164,12 +171,13 @@ def test_a_field_of_a_newer_service_is_left_out() -> None:
         ("coin_risk", []),
         ("coin_risk", {**load("coin.risk"), "data": {**load("coin.risk")["data"], "trend_daily": "SIDEWAYS"}}),
         ("funding_alerts", {**load("funding.alerts"), "data": {"events": [{"asset": "BTC"}]}}),
+        ("market_state global", {**GLOBAL, "data": {**GLOBAL["data"], "totalMarketCap": {"market_cap_usd": NESTED}}}),
     ],
-    ids=["no meta", "no price", "no data", "no object", "unknown value", "row without a field"],
+    ids=["no meta", "no price", "no data", "no object", "unknown value", "row without a field", "nested too deeply"],
 )
 def test_an_answer_that_is_not_what_the_tool_promises_is_no_answer(tool: str, broken: Any) -> None:
     with pytest.raises(UnreadableAnswerError, match="not what this tool promises"):
-        answered(call_of(tool), broken)
+        answered(call_of(*tool.split()), broken)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=IDS)

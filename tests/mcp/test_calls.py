@@ -15,7 +15,8 @@ from mcp.client.session import ClientRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from service.client.paying.buyer import library_buyer
+from service.client.paying.buyer import Buyer, library_buyer
+from service.client.paying.payment_store import PaymentStore
 from service.client.pool import MOST_CALLS
 from service.client.wallet import Wallet
 from service.errors import STATUS
@@ -25,6 +26,7 @@ from service.mcp.server import make_server
 from tests.client.paying.stand import SECRET, asking
 from tests.mcp.conftest import Opened, User, text_of
 from tests.mcp.recorded import Recorded, Refusal, load
+from tests.mcp.test_answers import NESTED
 from tests.mcp.test_http import dial
 from tests.payments.signing import row
 
@@ -244,6 +246,9 @@ async def test_resources_say_what_can_be_asked_at_what_price_and_as_whom(opened:
             await client.read_resource("verdict://billing/tier")
         with pytest.raises(MCPError, match="UNREADABLE"):
             await client.read_resource("verdict://capabilities")
+        service.instead["/api/cli/billing/tier"] = Refusal(200, {"data": NESTED})
+        with pytest.raises(MCPError, match="UNREADABLE"):
+            await client.read_resource("verdict://billing/tier")
     assert listed == ["verdict://capabilities", "verdict://billing/tier", "verdict://manifest"]
     capabilities, tier, manifest = map(json.loads, read)
     assert (tier, manifest) == (load("billing.tier"), load("manifest"))
@@ -293,6 +298,8 @@ ENDS = (
     (503, envelope("UNAVAILABLE"), "", NO_SUBSTITUTE),
     (429, {"error": "slow down."}, "RATE_LIMITED: slow down.", WAITS),
     (418, {"error": "a teapot."}, "HTTP_418: a teapot. Tell your user.", ""),
+    (418, {"error": "a teapot?"}, "HTTP_418: a teapot? Tell your user.", ""),
+    (418, {"error": "a teapot"}, "HTTP_418: a teapot. Tell your user.", ""),
     (400, envelope("BAD_REQUEST", "no\u202e"), "BAD_REQUEST: no\ufffd.", ""),
     (200, {"schemaVersion": 1, "data": {}, "meta": {}}, "UNREADABLE: ", "may be older than the service."),
 )
@@ -371,6 +378,34 @@ async def test_nothing_is_paid_above_the_ceiling_or_for_what_is_refused_otherwis
     assert told.startswith(start)
     assert told.endswith(end)
     assert len(service.heard) == heard
+
+
+async def test_a_cancelled_call_is_not_paid_any_more(
+    service: Recorded, paying: Server[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, go_on, ended, payee, ask = *(threading.Event() for _ in range(3)), PaymentStore.payee, Buyer.ask
+
+    def wait(store: PaymentStore, url: str) -> Any:
+        reached.set()
+        go_on.wait(SILENT_S)
+        return payee(store, url)
+
+    def noted(*given: Any) -> Any:
+        try:
+            return ask(*given)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(PaymentStore, "payee", wait)
+    monkeypatch.setattr(Buyer, "ask", noted)
+    service.instead[RISK] = DUE
+    async with Client(paying) as client, anyio.create_task_group() as group:
+        group.start_soon(client.call_tool, "coin_risk", {"symbol": "BTC"})
+        assert await anyio.to_thread.run_sync(reached.wait, SILENT_S)
+        group.cancel_scope.cancel()
+    go_on.set()
+    assert await anyio.to_thread.run_sync(ended.wait, SILENT_S)
+    assert len(service.heard) == 1
 
 
 async def test_callers_at_the_same_time_are_each_themselves(service: Recorded, over_http: str) -> None:

@@ -9,6 +9,6 @@ Decisions:
 - Views do not know the output stream or the time: "now" is `meta.ts`.
 - Figures are the service's. Views only derive what a reader can recompute: differences, shares, a rate in dollars a
   day.
-- Seven views are written by hand. All others are rows of `answers.VIEWS`; an answer without a row is shown by
+- Eight views are written by hand. All others are rows of `answers.VIEWS`; an answer without a row is shown by
   `plain`. `plain.view_of` finds the view.
 """

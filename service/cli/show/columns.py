@@ -72,7 +72,8 @@ class View(NamedTuple):
     """An answer as text: sections in this order, those without a line left out, then the next page and the age.
 
     A fact or a column whose field the answer lacks is left out; a stale fact is marked. `entries` finds the rows of the
-    table: a path, or a function of the answer. `empty` stands in for a table without rows.
+    table: a path, or a function of the answer; below it stands that it is stale, if the answer says so of what it is
+    made of. `empty` stands in for a table without rows.
     """
 
     heading: Callable[[Data], Sequence[Cell]] = lambda _: ()
@@ -134,7 +135,11 @@ def ending(data: Data, meta: Mapping[str, Any], screen: Display, *source: str) -
 
 def _table(view: View, data: Data, screen: Display) -> Iterator[str]:
     entries = view.entries(data) if callable(view.entries) else value_at(data, view.entries)
-    return columns(screen, view.columns, entries) if entries else flow(screen, [_said(view.empty, data)])
+    yield from columns(screen, view.columns, entries) if entries else flow(screen, [_said(view.empty, data)])
+    as_facts = {name for one in view.facts for name in one.path.split(".")}
+    stale = [name for name in data.get("_stale_fields", ()) if isinstance(data.get(name), list | dict)]
+    if entries and any(name == view.entries or name not in as_facts for name in stale):
+        yield from flow(screen, [Cell("stale: not all of it could be refreshed", "warn")])
 
 
 def _said(text: str | Callable[[Data], str], data: Data) -> str:

@@ -24,6 +24,9 @@ _BY_HAND: Final = {
 }
 """Module of each view that is a function. Only the one that is needed is loaded."""
 
+_LONGEST_S: Final = 1e12
+"""No age is as long, in seconds."""
+
 
 def view_of(name: str) -> Shown:
     """The view of an offer, by its id with `_` for `.`; of one that is not known, the generic one."""
@@ -43,7 +46,8 @@ def view_of(name: str) -> Shown:
 def plain(data: Any, meta: Mapping[str, Any], screen: Display, _chosen: Mapping[str, object]) -> Iterator[str]:
     """Names and values; lists of entries as tables; the age, where it is given as this version knows it."""
     whole = data if isinstance(data, dict) else {"data": data}
-    has_age = "as_of" in meta and isinstance(meta.get("data_age_seconds"), int | float)
+    age = meta.get("data_age_seconds")
+    has_age = "as_of" in meta and isinstance(age, int | float) and abs(age) < _LONGEST_S
     tables = {name: value for name, value in whole.items() if _is_table(value)}
     others = {name: value for name, value in {**whole, **({} if has_age else meta)}.items() if name not in tables}
     yield from facts(screen, [(name, [Cell(word(value))]) for name, value in others.items()])
@@ -64,8 +68,8 @@ def rows(screen: Display, names: Sequence[str], entries: Sequence[Mapping[str, o
 
 
 def _is_table(value: object) -> bool:
-    """Whether it is a list of entries."""
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
+    """Whether it is a list of entries with at least one field."""
+    return isinstance(value, list) and any(value) and all(isinstance(entry, dict) for entry in value)
 
 
 def word(value: object) -> str | None:

@@ -125,10 +125,11 @@ def test_a_token_that_the_keyring_does_not_return_is_none(
     [
         "{", "[]", '{"a": 1}', '{"a": {"kind": "session"}}',
         '{"a": {"kind": "king", "wallet": null, "expires_at": null}}',
+        '{"a": {"kind": [], "wallet": null, "expires_at": null, "token": "s3cret"}}',
         '{"a": {"kind": "session", "wallet": 1, "expires_at": null, "token": "s3cret"}}',
         '{"a": {"kind": "session", "wallet": null, "expires_at": null, "token": 5}}', '{"token": "s3cret', "[" * 99_999,
     ],
-    ids=range(9),
+    ids=range(10),
 )  # fmt: skip
 def test_a_file_that_is_not_understood_is_refused_unchanged_and_not_quoted(home: dict[str, str], text: str) -> None:
     file(home).parent.mkdir(parents=True)
