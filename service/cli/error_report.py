@@ -120,8 +120,8 @@ def _document(error: Exception, code: int, message: str) -> object:
     name = error.code if isinstance(error, RefusedError) else "OUTPUT_LOST" if is_output_lost(error) else _NAMES[code]
     # What was not paid for could be: how stays beside why it was not. What is paid and not settled must not be again.
     offered = error.__cause__.document if code == UNPAID and isinstance(error.__cause__, RefusedError) else None
-    envelope = offered if isinstance(offered, dict) else {"schemaVersion": 1}
-    return {**envelope, "error": {"code": name, "message": message}}
+    envelope = offered if isinstance(offered, dict) else {}
+    return {"schemaVersion": 1, **envelope, "error": {"code": name, "message": message}}
 
 
 def _advice(error: RefusedError) -> Iterator[str]:

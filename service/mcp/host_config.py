@@ -35,7 +35,7 @@ def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object. Keep one of them")
+        raise ValueError(f"the key {json.dumps(twice[:60])} stands twice in one object. Keep one of them")
     return found
 
 

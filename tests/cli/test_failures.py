@@ -145,6 +145,8 @@ def test_what_was_not_paid_for_is_told_with_how_it_could_be_and_what_may_be_paid
     fails(error)
     document = json.loads(program(RISK).err)
     assert (document["error"]["message"], "accepts" in document) == ("too dear", kept)
+    error.__cause__ = RefusedError(402, {}, {})
+    assert json.loads(program(RISK).err).keys() == {"schemaVersion", "error"}
 
 
 def test_a_defect_says_that_it_is_one_without_what_could_steer_the_terminal_or_opens_a_door(
