@@ -62,7 +62,7 @@ def overview(context: click.Context, /, *, symbol: str, **typed: Any) -> int:
     try:
         coins = ask_or_pay(environment, client, _COINS, {"symbols": symbol}, paying)
         with paid_not_lost(coins), reading():
-            row = coins.data["coins"][0]
+            row, meta = coins.data["coins"][0], coins.meta
         signal = None
         try:
             signal = ask_or_pay(environment, client, fill(_SIGNAL, {"symbol": row["symbol"]})[0], _BRIEF, paying).data
@@ -73,7 +73,7 @@ def overview(context: click.Context, /, *, symbol: str, **typed: Any) -> int:
     finally:
         client.close()
     data = {"symbol": row["symbol"], "coin": row, "signal": signal}
-    document = {"schemaVersion": 1, "data": data, "meta": coins.meta}
+    document = {"schemaVersion": 1, "data": data, "meta": meta}
     answer = RawAnswer(200, coins.headers, json.dumps(document, ensure_ascii=False).encode())
     screen = environment.screen
     return write_answer(screen, typed, answer, lines_of(lines, answer, screen, {}))
