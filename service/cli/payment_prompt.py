@@ -63,27 +63,27 @@ def pay(
 
 
 def _agreement(refused: RefusedError, *, wanted: bool) -> Callable[[PaymentQuote], None]:
-    def agree(bill: PaymentQuote) -> None:
+    def agree(quote: PaymentQuote) -> None:
         if wanted:
-            known_payee_only(bill)
+            known_payee_only(quote)
             return
         if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise UnpaidError(f"{refused.message}; with --yes, {usdc_text(bill.terms.amount)} are paid for it unasked")
-        if not _asked(bill):
+            raise UnpaidError(f"{refused.message}; with --yes, {usdc_text(quote.terms.amount)} are paid for it unasked")
+        if not _asked(quote):
             raise UnpaidError("nothing was paid")
 
     return agree
 
 
-def _asked(bill: PaymentQuote) -> bool:
-    terms, ceiling = bill.terms, usdc_text(bill.ceilings.day)
+def _asked(quote: PaymentQuote) -> bool:
+    terms, ceiling = quote.terms, usdc_text(quote.ceilings.day)
     shown = (
         ("This call costs", usdc_text(terms.amount)),
-        ("for", f"{bill.what} at {bill.url}"),
+        ("for", f"{quote.what} at {quote.url}"),
         ("to", terms.pay_to),
         ("on", terms.dollar.shown),
-        *_moved(bill),
-        ("today", f"{usdc_text(bill.spent)} of {ceiling} signed for"),
+        *_moved(quote),
+        ("today", f"{usdc_text(quote.spent)} of {ceiling} signed for"),
     )
     sys.stderr.writelines(f"{name:>15}  {safe(text)}\n" for name, text in shown)
     sys.stderr.write("Pay? [y/N] ")
@@ -91,6 +91,6 @@ def _asked(bill: PaymentQuote) -> bool:
     return sys.stdin.readline(_LONGEST_REPLY).strip().lower() in _YES
 
 
-def _moved(bill: PaymentQuote) -> Iterator[tuple[str, str]]:
-    if bill.moved_from is not None:
-        yield "NOT AS BEFORE", f"until now it was paid at {bill.moved_from.pay_to} ({bill.moved_from.network})"
+def _moved(quote: PaymentQuote) -> Iterator[tuple[str, str]]:
+    if quote.moved_from is not None:
+        yield "NOT AS BEFORE", f"until now it was paid at {quote.moved_from.pay_to} ({quote.moved_from.network})"

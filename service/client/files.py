@@ -27,7 +27,7 @@ def config_dir(environment: Mapping[str, str]) -> Path:
 
 
 def state_dir(environment: Mapping[str, str]) -> Path:
-    """The folder of what is kept from one command to the next: `$XDG_STATE_HOME/verdict`. As `config_dir`."""
+    """The folder of stored state: `$XDG_STATE_HOME/verdict`. Need not exist, and raises, as `config_dir`."""
     return _folder(environment, "XDG_STATE_HOME", ".local/state")
 
 

@@ -1,4 +1,4 @@
-"""`verdict serve`: the port it listens on, the privileges it drops, the first keys, and a log that nobody reads."""
+"""`verdict serve`: the port it listens on, the privileges it drops, the first keys, and a log without a reader."""
 
 import errno
 import os

@@ -7,7 +7,7 @@ from typing import Any, Final
 from service import formats
 from service.cli.formatting import UNKNOWN, change, moment, money, percent, signed, trend, usd
 from service.cli.layout import listed
-from service.cli.show import account
+from service.cli.show import account, datasets
 from service.cli.show.columns import STYLES, Data, Field, View, counts, joined, otherwise, state, strong, utc
 from service.cli.terminal import Cell, Part
 
@@ -292,6 +292,7 @@ _COUNTS: Final = Field("Narratives", "total_count")
 
 VIEWS: Final[Mapping[str, View]] = {
     **account.VIEWS,
+    **datasets.VIEWS,
     "coins": _COINS,
     "top_verdicts": _COINS._replace(
         heading=lambda data: [*_COINS.heading(data), Cell("scores from -4 to +4")],

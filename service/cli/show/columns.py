@@ -49,7 +49,7 @@ def utc(instant: str | None) -> str:
 
 
 def otherwise(text: str) -> Callable[[Any], Cell]:
-    """A formatter that says something else of what is missing or empty."""
+    """A formatter that shows this text for a value that is missing or empty."""
     return lambda value: Cell(value or text)
 
 

@@ -110,16 +110,16 @@ class Buyer(NamedTuple):
 
     def _sign(self, asked: SentRequest, refused: RefusedError) -> StoredPayment:
         before = self.store.payee(asked.url)
-        bill = make_quote(asked, refused, self.store.spent_today(), self.ceilings, self.clock.now_ms(), before)
+        quote = make_quote(asked, refused, self.store.spent_today(), self.ceilings, self.clock.now_ms(), before)
         if self.open_wallet is None:
-            raise UnpaidError(f"{refused.message}; to pay {usdc_text(bill.terms.amount)} for it, {NO_WALLET}")
-        self.agree(bill)
+            raise UnpaidError(f"{refused.message}; to pay {usdc_text(quote.terms.amount)} for it, {NO_WALLET}")
+        self.agree(quote)
         wallet = self.open_wallet()
         return self.store.take(
             asked,
-            bill.terms.amount,
+            quote.terms.amount,
             self.ceilings,
-            lambda: sign_payment(bill, wallet, self.clock.now_ms(), secrets.token_bytes(_NONCE_BYTES)),
+            lambda: sign_payment(quote, wallet, self.clock.now_ms(), secrets.token_bytes(_NONCE_BYTES)),
             self._check_cancelled,
         )
 
@@ -194,9 +194,9 @@ class Buyer(NamedTuple):
         self.tell("; ".join((paid, *faults)))
 
 
-def sign_payment(bill: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes) -> StoredPayment:
+def sign_payment(quote: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes) -> StoredPayment:
     """Sign a payment of exactly these terms. `nonce` is 32 bytes that were never used."""
-    terms, dollar, payer = bill.terms, bill.terms.dollar, wallet.address
+    terms, dollar, payer = quote.terms, quote.terms.dollar, wallet.address
     after_s, before_s = now_ms // SECOND_MS - _EARLIER_S, now_ms // SECOND_MS + terms.window_s
     nonce_text = f"0x{nonce.hex()}"
     digest = transfer_digest(
@@ -211,7 +211,7 @@ def sign_payment(bill: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes) 
     payload = {"signature": f"0x{wallet.sign_digest(digest).hex()}", "authorization": authorization}
     header = b64encode(json.dumps({"x402Version": 2, "accepted": terms.row, "payload": payload}).encode()).decode()
     return StoredPayment(
-        bill.url, bill.what, terms.amount, dollar.network, terms.pay_to, payer, nonce_text, before_s, now_ms, header
+        quote.url, quote.what, terms.amount, dollar.network, terms.pay_to, payer, nonce_text, before_s, now_ms, header
     )
 
 

@@ -223,17 +223,17 @@ def make_quote(
     return PaymentQuote(terms, what, asked.url, spent, ceilings, before)
 
 
-def known_payee_only(bill: PaymentQuote) -> None:
+def known_payee_only(quote: PaymentQuote) -> None:
     """Agree without a prompt, but only to the first payee of a service.
 
     Raises:
         UnpaidError: If the service names another payee than until now.
     """
-    if bill.moved_from is not None:
+    if quote.moved_from is not None:
         raise UnpaidError(
-            f"{bill.url} was paid at {bill.moved_from.pay_to} ({bill.moved_from.network}) until now, and wants it at "
-            f"{bill.terms.pay_to} on {bill.terms.dollar.shown}: if its operator says so too, agree to that once at a "
-            "terminal, without --yes; nothing was paid"
+            f"{quote.url} was paid at {quote.moved_from.pay_to} ({quote.moved_from.network}) until now, and wants it "
+            f"at {quote.terms.pay_to} on {quote.terms.dollar.shown}: if its operator says so too, agree to that once "
+            "at a terminal, without --yes; nothing was paid"
         )
 
 
