@@ -166,7 +166,7 @@ _SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, dict[str, str], str, S
             "top verdicts",
             "coins with the highest verdict score",
             {"sort": "score", "limit": "10"},
-            "top_verdicts",
+            "",
             _TOP,
         ),
     ),

@@ -9,6 +9,7 @@ import click
 
 from service import formats
 from service.cli.calling import Paying, ask_or_pay, lines_of, show_request, with_query
+from service.cli.commands import SECTIONS, CatalogueRow
 from service.cli.environment import (
     SHAPING,
     Environment,
@@ -35,11 +36,9 @@ if TYPE_CHECKING:
 
     from service.cli.terminal import Display, Part
 
-_PRICE_USDC: Final = "0.005"
-"""Price of each of the two calls."""
-
-_COINS: Final = "/api/cli/coins"
-_SIGNAL: Final = "/api/cli/signal/{symbol}"
+_ROWS: Final = {row.offer: row for _, rows in SECTIONS for row in rows if isinstance(row, CatalogueRow)}
+_COINS: Final = _ROWS["coins"]
+_SIGNAL: Final = _ROWS["signal"]
 _BRIEF: Final = {"detail": "brief"}
 _REASONS: Final = 2
 
@@ -53,26 +52,27 @@ def overview(context: click.Context, /, *, symbol: str, **typed: Any) -> int:
     environment: Environment = context.obj
     if typed["dry_run"]:
         as_json = format_of(typed) != "human"
-        for path, query in ((_COINS, {"symbols": symbol}), (fill(_SIGNAL, {"symbol": symbol})[0], _BRIEF)):
-            target = with_query(path, query)
-            show_request(environment, typed["url"], "GET", target, as_json=as_json, price=_PRICE_USDC)
+        for row, query in ((_COINS, {"symbols": symbol}), (_SIGNAL, _BRIEF)):
+            target = with_query(fill(row.path, {"symbol": symbol})[0], query)
+            show_request(environment, typed["url"], "GET", target, as_json=as_json, price=row.price)
         return DONE
     paying = Paying(typed["url"], typed["yes"], typed["max_price"])
     client = environment.client(typed["url"])
     try:
-        coins = ask_or_pay(environment, client, _COINS, {"symbols": symbol}, paying)
+        coins = ask_or_pay(environment, client, _COINS.path, {"symbols": symbol}, paying)
         with paid_not_lost(coins), reading():
-            row, meta = coins.data["coins"][0], coins.meta
+            coin, meta = coins.data["coins"][0], coins.meta
         signal = None
         try:
-            signal = ask_or_pay(environment, client, fill(_SIGNAL, {"symbol": row["symbol"]})[0], _BRIEF, paying).data
+            path, _ = fill(_SIGNAL.path, {"symbol": coin["symbol"]})
+            signal = ask_or_pay(environment, client, path, _BRIEF, paying).data
         except VerdictError as error:  # what the first call cost is not lost with the second
             tell(f"verdict: no verdict: {error}")
             if isinstance(error, UnreadableAnswerError) and error.body:
                 tell(error.body.decode(errors="replace"))
     finally:
         client.close()
-    data = {"symbol": row["symbol"], "coin": row, "signal": signal}
+    data = {"symbol": coin["symbol"], "coin": coin, "signal": signal}
     document = {"schemaVersion": 1, "data": data, "meta": meta}
     answer = RawAnswer(200, coins.headers, json.dumps(document, ensure_ascii=False).encode())
     screen = environment.screen

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from math import exp
 from typing import Final
 
+from service import formats
 from service.verdict.ledger import ABSTAINED, HORIZONS
 from service.verdict.measured import MEASURED, IsotonicModel, LogisticModel, MeasuredClaim, MeasuredSkill, OutcomeRate
 from service.verdict.ruleset import CURRENT, find
@@ -93,12 +94,13 @@ def _reason(verdict: CoinVerdict, look: MeasuredClaim, withdrawn: LiveSkill | No
     if withdrawn is not None:
         return (
             f"Withdrawn: on {withdrawn.days_seen} live days the probability was worse than the base rate. Its skill "
-            f"was {withdrawn.skill:.1%}, at most {withdrawn.skill_high:.1%} (95 %)."
+            f"was {formats.share(withdrawn.skill)}, at most {formats.share(withdrawn.skill_high)} (95 %)."
         )
     found = _followed(verdict, look, measured)
     return (
-        f"No skill shown: {found.rate:.1%} of the coins with a {verdict.verdict} verdict {_CAME_TRUE[look.target]} "
-        f"{later(look.days)}, on {found.days_seen} days; base rate {found.base_rate:.1%}."
+        f"No skill shown: {formats.share(found.rate)} of the coins with a {verdict.verdict} verdict "
+        f"{_CAME_TRUE[look.target]} {later(look.days)}, "
+        f"on {found.days_seen} days; base rate {formats.share(found.base_rate)}."
     )
 
 

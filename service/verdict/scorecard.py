@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from service import formats
 from service.analytics.intervals import standard_errors
 from service.market.series import DayCounts
 from service.storage.documents import Document, DocumentState
@@ -320,22 +321,22 @@ def _sentence(found: Figures, verdict: Label, days: int, symbol: str | None) -> 
     on, after = "" if symbol is None else f" on {symbol}", later(days)
     if verdict == ABSTAINED:
         return "An abstention claims nothing, so there is nothing to score."
-    if found.hit_rate is None:
+    if found.hit_rate is None or found.base_rate is None:
         return (
             f"Not enough yet: {verdict} verdicts{on} were given on {found.days_seen} days with an outcome {after}; "
             f"{LEAST_DAYS} are needed."
         )
     return (
-        f"After {found.hit_rate:.1%} of {found.outcomes} {verdict} verdicts{on} on {found.days_seen} days the price "
-        f"was {_claim(verdict, days)} {after} ({_interval_words(found)}); "
-        f"after {found.base_rate:.1%} of all {found.compared}{on} it was."
+        f"After {formats.share(found.hit_rate)} of {found.outcomes} {verdict} verdicts{on} on {found.days_seen} days "
+        f"the price was {_claim(verdict, days)} {after} ({_interval_words(found)}); "
+        f"after {formats.share(found.base_rate)} of all {found.compared}{on} it was."
     )
 
 
 def _interval_words(found: Figures) -> str:
     if found.hit_rate_low is None or found.hit_rate_high is None:
         return "no interval, because all days are alike"
-    return f"95 % interval {found.hit_rate_low:.1%} to {found.hit_rate_high:.1%}"
+    return f"95 % interval {formats.share(found.hit_rate_low)} to {formats.share(found.hit_rate_high)}"
 
 
 def later(days: int) -> str:

@@ -108,7 +108,8 @@ def _recorded() -> dict[str, Case]:
 
 CASES: dict[str, Case] = {
     **_recorded(),
-    "top.verdicts": Case("top_verdicts", "coins"),
+    "coins.by.market-cap": Case("coins_market_cap", "coins"),
+    "top.verdicts": Case("coins_score", "coins"),
     "coin.risk.stale": Case("coin_risk", "coin.risk", {"_stale_fields": ["price", "trend_weekly", "btc_correlation"]}),
     "coin.risk.unknown": Case(
         "coin_risk",

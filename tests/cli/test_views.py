@@ -50,6 +50,13 @@ def test_a_wide_terminal_shows_more_columns_of_coins() -> None:
     check("coins", lambda screen: shown(case, screen, *case.given()), [120])
 
 
+def test_coins_show_what_they_are_ordered_by() -> None:
+    data, meta = CASES["coins"].given()
+    for sort, header in (("score", "SCORE"), ("market_cap", "CAP"), ("streak_days", "DAYS"), ("rank", "7 D")):
+        lines = [*view_of("coins")(data, meta, Display(80, colour=False), {"sort": sort})]
+        assert header in lines[2]
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_no_figure_is_cut_on_a_narrow_terminal(case: Case) -> None:
     lines = shown(case, Display(40, colour=False), *case.given())

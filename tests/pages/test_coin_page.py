@@ -90,7 +90,7 @@ async def test_the_verdict_adds_up_rule_by_rule_with_its_evidence(stage: Stage) 
     assert "Score +1.50 Confidence is high" in text
     assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/2." in text
     assert "35c3b8ce6a6f1812f2c8a7e7a2d1994ecce3e4c338459231790cf10f4cc3f8b1" in text
-    assert "No skill shown: 47.0% of the coins with a bull verdict rose a day later" in text
+    assert "No skill shown: 47.0 % of the coins with a bull verdict rose a day later" in text
 
 
 async def test_its_claims_and_its_record_are_those_of_the_answer(stage: Stage) -> None:

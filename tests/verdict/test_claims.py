@@ -47,8 +47,8 @@ def test_without_skill_there_is_no_probability_and_the_words_say_what_was_measur
             if (row.ruleset, row.verdict, row.target, row.days) == (2, label, claim.target, claim.days)
         )
         assert claim.reason is not None
-        assert claim.reason.startswith(f"No skill shown: {found.rate:.1%} of the coins with a {label} verdict ")
-        assert f"on {found.days_seen} days; base rate {found.base_rate:.1%}." in claim.reason
+        assert claim.reason.startswith(f"No skill shown: {100 * found.rate:.1f} % of the coins with a {label} verdict ")
+        assert f"on {found.days_seen} days; base rate {100 * found.base_rate:.1f} %." in claim.reason
         assert claim.skill_low <= claim.skill <= claim.skill_high
         assert claim.days_seen >= 60
 

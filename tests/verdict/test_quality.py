@@ -114,8 +114,8 @@ async def test_an_answer_that_is_held_loses_its_probability_once_the_live_record
         assert held is not None
         assert held[0].probability is None
         assert held[0].reason == (
-            "Withdrawn: on 72 live days the probability was worse than the base rate. Its skill was -3.1%, at most "
-            "-0.4% (95 %)."
+            "Withdrawn: on 72 live days the probability was worse than the base rate. Its skill was -3.1 %, at most "
+            "-0.4 % (95 %)."
         )
     world.origin = "another"
     world.refresh()

@@ -238,12 +238,12 @@ async def test_a_record_tells_all_coins_and_this_coin_and_what_they_are_compared
     assert (every.outcomes, every.hit_rate, every.base_rate) == (200, 0.4, round(130 / 300, 4))
     assert (own.outcomes, own.hit_rate, own.base_rate) == (80, 0.75, round(110 / 180, 4))
     assert every.says == (
-        "After 40.0% of 200 bull verdicts on 100 days the price was higher a day later (no interval, because all days "
-        "are alike); after 43.3% of all 300 it was."
+        "After 40.0 % of 200 bull verdicts on 100 days the price was higher a day later (no interval, because all days "
+        "are alike); after 43.3 % of all 300 it was."
     )
     assert own.says == (
-        "After 75.0% of 80 bull verdicts on BTC on 80 days the price was higher a day later (95 % interval 65.4% to "
-        "84.6%); after 61.1% of all 180 on BTC it was."
+        "After 75.0 % of 80 bull verdicts on BTC on 80 days the price was higher a day later (95 % interval 65.4 % to "
+        "84.6 %); after 61.1 % of all 180 on BTC it was."
     )
 
 

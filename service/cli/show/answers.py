@@ -11,6 +11,9 @@ from service.cli.show import account, datasets
 from service.cli.show.columns import STYLES, Data, Field, View, counts, joined, otherwise, state, strong, utc
 from service.cli.terminal import Cell, Part
 
+_ROOMY: Final = 110
+"""Cells from which further columns stand beside the others."""
+
 _RUNS: Final = 8
 """Runs of a coin's trend that are shown."""
 
@@ -257,11 +260,6 @@ _ASSET: Final = View(
     ),
     source=lambda data: f"a perpetual on {data['venue']}",
 )
-_ROOMY: Final = 110
-"""Cells from which the further columns of coins stand beside the others."""
-
-_CHANGE_7D: Final = Field("7 D", "change_7d", _score, "r")
-_SCORE: Final = Field("SCORE", "score", _score, "r")
 _COIN: Final = (
     Field("COIN", "", _coin),
     Field("PRICE", "price", usd, "r"),
@@ -273,31 +271,45 @@ _MEASURES: Final = (
     Field("TREND", "trend_daily", trend),
     Field("VERDICT", "verdict"),
 )
-_WIDE: Final = (
-    Field("30 D", "change_30d", _score, "r", wide=_ROOMY),
-    Field("CAP", "market_cap", money, "r", wide=_ROOMY),
+_WEEK: Final = Field("7 D", "change_7d", _score, "r")
+_FURTHER: Final = (
+    _WEEK,
+    Field("SCORE", "score", _score, "r"),
+    Field("30 D", "change_30d", _score, "r"),
+    Field("CAP", "market_cap", money, "r"),
 )
-_COINS: Final = View(
-    heading=lambda data: [
-        strong(f"{len(data['coins'])} of {data['meta']['total']} coins"),
-        Cell("prices in USD, changes in %"),
-    ],
-    entries="coins",
-    columns=(*_COIN, _CHANGE_7D, *_MEASURES, _SCORE._replace(wide=_ROOMY), *_WIDE),
-    empty="",
-    note=_stale_coins,
+"""Columns for wide screens; one of them, or of `_SELDOM`, stands beside the others where coins are ordered by it."""
+
+_SELDOM: Final = (
+    Field("1 H", "change_1h", _score, "r"),
+    Field("OPEN", "open_interest_usd", money, "r"),
+    Field("DAYS", "streak_days", side="r"),
+    Field("TO BTC", "btc_correlation", _score, "r"),
 )
+
+
+def _coins(shown: Field = _WEEK) -> View:
+    return View(
+        heading=lambda data: [
+            strong(f"{len(data['coins'])} of {data['meta']['total']} coins"),
+            Cell("prices in USD, changes in %"),
+            *([Cell("scores from -4 to +4")] if shown.path == "score" else []),
+        ],
+        entries="coins",
+        columns=(*_COIN, shown, *_MEASURES, *(one._replace(wide=_ROOMY) for one in _FURTHER if one != shown)),
+        empty="",
+        note=_stale_coins,
+    )
+
+
 _COUNTS: Final = Field("Narratives", "total_count")
 
 
 VIEWS: Final[Mapping[str, View]] = {
     **account.VIEWS,
     **datasets.VIEWS,
-    "coins": _COINS,
-    "top_verdicts": _COINS._replace(
-        heading=lambda data: [*_COINS.heading(data), Cell("scores from -4 to +4")],
-        columns=(*_COIN, _SCORE, *_MEASURES, _CHANGE_7D._replace(wide=_ROOMY), *_WIDE),
-    ),
+    "coins": _coins(),
+    **{f"coins_{one.path}": _coins(one) for one in (*_FURTHER, *_SELDOM)},
     "coin_lookup": _LOOKUP,
     "resolve": View(
         entries="matches",
@@ -317,6 +329,8 @@ VIEWS: Final[Mapping[str, View]] = {
     "category_sentiment": _CATEGORY_MOOD,
     "coin_sentiment": _ITEMS,
     "sentiment": _ITEMS,
+    # Leaves space for the names: other commands take them as they are.
+    "sentiment_categories": _ITEMS._replace(columns=[one for one in _ITEMS.columns if one.path != "newest_at"]),
     "sentiment_health": View(
         entries="checks",
         columns=(

@@ -12,6 +12,9 @@ from service.cli.terminal import Cell, cut
 _ENDS: Final = 7
 """Digits of an address at either end. Four, which is common, is what address-poisoning imitates."""
 _TOKENS: Final = 6
+_ROOMY: Final = 110
+"""Cells from which the address of a feed stands beside the rest."""
+
 _NAME: Final = 17
 """Cells of a wallet's name among addresses, which take as many: the table fits 80 columns."""
 
@@ -55,6 +58,16 @@ def _chain(data: Data) -> str:
     return " · ".join([*known, *([f"through block {block:,}"] if block else [])])
 
 
+def _example(data: Data) -> str:
+    """How to see the movements of the token that moved most."""
+    tokens = [token for wallet in data["watchlist"] for token in wallet["tokens"]]
+    if not tokens:
+        return ""
+    most = max(tokens, key=lambda token: token["movements"])
+    command = f"`verdict wallets movements --contract {most['contract']}`"
+    return f"Movements of {most['symbol'] or 'one token'}: {command}. `--json` lists every contract."
+
+
 _WATCHLIST: Final = View(
     heading=lambda data: [strong(f"{formats.count(data['meta']['total'], 'wallet')} watched")],
     entries="watchlist",
@@ -66,6 +79,7 @@ _WATCHLIST: Final = View(
         Field("LAST", "tokens", lambda tokens: moment(tokens[0]["last_moved_at"]) if tokens else UNKNOWN),
     ),
     empty="No wallet is watched: verdict admin wallets add ADDRESS, in the service's data folder.",
+    note=_example,
     source=_chain,
 )
 
@@ -113,7 +127,7 @@ VIEWS: Final[Mapping[str, View]] = {
             Field("READ", "episodes", side="r"),
             Field("NEWEST, UTC", "lastEpisodeAt", utc),
             Field("STATUS", "status", state),
-            Field("FEED", "feed"),
+            Field("FEED", "feed", wide=_ROOMY),
         ),
         empty="No source is read.",
     ),

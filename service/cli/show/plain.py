@@ -37,7 +37,8 @@ def view_of(name: str) -> Shown:
     def listed(data: Any, meta: Mapping[str, Any], screen: Display, chosen: Mapping[str, object]) -> Iterable[str]:
         from service.cli.show import answers, columns  # noqa: PLC0415 - not for views that are written by hand
 
-        row = answers.VIEWS.get(f"{name}_{chosen.get('action')}") or answers.VIEWS.get(name)
+        variant = f"{name}_{chosen.get('action') or chosen.get('sort')}"
+        row = answers.VIEWS.get(variant) or answers.VIEWS.get(name)
         return plain(data, meta, screen, chosen) if row is None else columns.rendered(row, data, meta, screen)
 
     return listed

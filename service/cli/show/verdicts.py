@@ -112,14 +112,12 @@ def _evidence(data: Any, screen: Display) -> Iterator[str]:
 
 
 def _claims(data: Any, screen: Display) -> Iterator[str]:
-    """What was earned, and of the rest what is asked for most: whether the price rises."""
+    """Probabilities that were earned, and what was measured of the others."""
     claims = data.get("claims")
     if claims is None:
         yield from flow(screen, [_NOT_KNOWN_THEN])
         return
     for claim in claims:
-        if claim["probability"] is None and claim["target"] != "rises":
-            continue
         text = claim["reason"] or (
             f"{_TARGETS.get(claim['target'], claim['target'])} after {formats.count(claim['days'], 'day')}: "
             f"{share(claim['probability'], 0)}, base rate {share(claim['base_rate'], 0)}."
