@@ -17,6 +17,7 @@ _VALUES: r.Rows = {
     "BTC and ETH market cap": r.value("BTC ETH", "market_cap"),
     "price of BTC, ETH & SOL": r.value("BTC ETH SOL", "price"),
     "tell me about solana": r.value("SOL"),
+    "how risky is solana?": r.value("SOL", "volatility"),
     "btc?": r.value("BTC"),
     "last on HYPE and its 24h move": r.value("HYPE", "price", r.change(r.DAY)),
     "ETH, last, 24h change": r.value("ETH", "price", r.change(r.DAY)),
