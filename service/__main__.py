@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+if os.name == "nt":
+    sys.exit("verdict: Windows is not supported. Use the Windows Subsystem for Linux (WSL).")
+
 try:
     from service.cli import main as cli
     from service.client.errors import INTERRUPTED

@@ -1,5 +1,6 @@
 """A command as the system runs it: its streams may be full or closed, and somebody may end it at any moment."""
 
+import importlib
 import io
 import shutil
 import signal
@@ -162,3 +163,9 @@ def test_bash_completes_with_the_printed_script() -> None:
         ["bash", "--norc", "-c", f"{script}\n{ask}"], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stdout.strip() == "historical"
+
+
+def test_on_windows_one_line_says_what_to_use_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.name", "nt")
+    with pytest.raises(SystemExit, match=r"Windows is not supported\. Use .* \(WSL\)\.\Z"):
+        importlib.reload(__main__)
