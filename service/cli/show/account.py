@@ -33,8 +33,8 @@ _MANIFEST: Final = View(
     columns=(
         Field("ROUTE", "id"),
         Field("USDC", "", lambda one: one["price_usdc"] if one["payable"] else "not sold", "r"),
-        Field("FRESH", "refresh_seconds", span, "r"),
-        Field("WHAT IT TELLS", "summary", side="s"),
+        Field("REFRESH", "refresh_seconds", span, "r"),
+        Field("DESCRIPTION", "summary", side="s"),
     ),
 )
 _SOURCES: Final = {"default": "what everybody has", "grant": "granted by the operator", "wallet": "of the wallet"}

@@ -143,8 +143,8 @@ def _fine_score(value: float | None) -> Cell:
 _ITEMS: Final = View(
     facts=(
         Field("Hour", "snapshot_hour", moment),
-        Field("Known", "count"),
-        Field("Known", "total_count"),
+        Field("Entries", "count"),
+        Field("Entries", "total_count"),
     ),
     entries=_items,
     columns=(

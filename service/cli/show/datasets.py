@@ -43,7 +43,7 @@ _HIGHLIGHTS: Final = View(
 def _moved(tokens: Sequence[Data]) -> str:
     said = [f"{one['symbol'] or one['contract'][:8] + '…'} {one['movements']}x" for one in tokens[:_TOKENS]]
     rest = len(tokens) - _TOKENS
-    return joined([*said, *([f"{rest} more tokens"] if rest > 0 else [])]) or "nothing since it is watched"
+    return joined([*said, *([f"{rest} more tokens"] if rest > 0 else [])]) or "none yet"
 
 
 def _short(address: str) -> str:

@@ -72,7 +72,7 @@ def _context(data: Any, screen: Display) -> Iterator[str]:
         yield from columns(screen, shown, movers)
     if data["divergences"]:
         yield ""
-        yield screen.paint("strong", "What does not fit")
+        yield screen.paint("strong", "Divergences")
         for found in data["divergences"]:
             yield from flow(screen, [found["detail"]], label="  ·", indent=4)
     yield ""

@@ -43,7 +43,9 @@ def state(name: str) -> Cell:
 def _active(data: Any, screen: Display) -> Iterator[str]:
     market, held = data["market"], data["positions"]
     lasting = f"since {day(market['since'])}, {formats.count(market['age_days'], 'day')}; conviction"
-    yield from flow(screen, ["The market is", state(market["regime"]), lasting, strong(share(market["conviction"], 0))])
+    yield from flow(
+        screen, ["The market has been", state(market["regime"]), lasting, strong(share(market["conviction"], 0))]
+    )
     yield ""
     universe = data["meta"]["universe"]
     longs = sum(one["direction"] == "long" for one in held)
@@ -75,7 +77,7 @@ def _gain(position: Any) -> Any:
 POSITIONS: Final = (
     Field("COIN", "symbol"),
     Field("SIDE", "direction", state),
-    Field("SURE", "conviction", lambda value: share(value, 0), "r"),
+    Field("CONVICTION", "conviction", lambda value: share(value, 0), "r"),
     Field("SINCE", "entryDate"),
     Field("DAYS", "holdDays", side="r"),
     Field("FROM", "entryPrice", price, "r"),

@@ -61,10 +61,10 @@ def _verdict(data: Any, screen: Display, then: object) -> Iterator[str]:
     yield from heading(screen, said)
     drawn = plots.gauge(data["score"], -_MOST, _MOST, min(_GAUGE, max(screen.width - 16, 3)))
     yield f"-{_MOST} {screen.paint(style, drawn)} +{_MOST}   {screen.paint('strong', signed(data['score'], unit=''))}"
-    wanting = [Cell(f"{name} {state}", "warn") for name, state in data["sources"].items() if state != "fulfilled"]
-    if wanting:
+    missing = [Cell(f"{name} {state}", "warn") for name, state in data["sources"].items() if state != "fulfilled"]
+    if missing:
         yield ""
-        yield from facts(screen, [("Wanting", listed(wanting))])
+        yield from facts(screen, [("Missing", listed(missing))])
 
 
 def _figure(rule: Any, name: str) -> Cell:
