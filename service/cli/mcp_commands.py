@@ -64,15 +64,15 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise RefusalError(f"{path} cannot be read ({reason}). Nothing was changed.") from None
+        raise RefusalError(f"{path} cannot be read: {reason}. Correct that and run this command again.") from None
     changed = with_entry(host, path, text, entry_of(command, None if service == config.URL else service))
     if changed == text:
-        tell(f"{host.title} already starts Verdict; nothing to change in {path}.")
+        tell(f"{host.title} already starts Verdict. There is nothing to change in {path}.")
     else:
         sys.stdout.writelines(f"{safe(line)}\n" for line in (f"{path}:", *shown(host, text, changed)))
         sys.stdout.flush()
         if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise RefusalError(f"{path} was not changed. Run this again with --yes to write it.")
+            raise RefusalError(f"{path} was not changed. Run this command again with --yes to write it.")
         if not yes and not _agreed(path):
             tell("Nothing was changed.")
             return FAILED
@@ -102,7 +102,9 @@ def _write(path: Path, before: bytes, after: str) -> None:
     """Replace the file, after keeping what is there under a new name. The file keeps its mode."""
     try:
         if (path.read_bytes() if path.exists() else b"") != before:
-            raise RefusalError(f"{path} has been changed meanwhile. Run this again; nothing was changed.")
+            raise RefusalError(
+                f"Another program changed {path} meanwhile. Nothing was written. Run this command again."
+            )
         if path.exists():
             mode = path.stat().st_mode & 0o777
             names = (path.with_name(f"{path.name}.bak{number or ''}") for number in count())
@@ -116,4 +118,6 @@ def _write(path: Path, before: bytes, after: str) -> None:
             write_whole(path, after.encode())
             tell(f"Wrote {path}.")
     except OSError as error:
-        raise RefusalError(f"{path} cannot be written ({error.strerror}). Nothing was changed.") from None
+        raise RefusalError(
+            f"{path} cannot be written: {error.strerror}. Nothing was changed. Correct that and run this command again."
+        ) from None

@@ -1,4 +1,4 @@
-"""Error messages: for the model, what failed and what to do next; for a client, that it sent no JSON-RPC message."""
+"""Error messages: for a model what failed and what to do, for a client that its bytes are not a JSON-RPC message."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -13,29 +13,30 @@ from service.client.paying.terms import OpenPaymentError, UnpaidError
 from service.errors import STATUS
 from service.mcp.tool_results import clean
 
-NO_SUBSTITUTE: Final = "Figures from memory are no substitute."
-
-_AGAIN: Final = f"Try again later. {NO_SUBSTITUTE}"
+_AGAIN: Final = "Try again later. Do not answer from memory."
 _CORRECT: Final = "Correct the arguments and call again."
-_USER: Final = "Do not try again before your user has done something about it: "
+_CANDIDATES: Final = "Call again with one of these names, or ask your user which one they mean."
+_USER: Final = "Do not call again before your user has solved this."
 _ACTIONS: Final[Mapping[int, str]] = {
     HTTPStatus.BAD_REQUEST: _CORRECT,
-    HTTPStatus.NOT_FOUND: "Call again with a name that exists; do not answer about one that does not.",
+    HTTPStatus.NOT_FOUND: "Call again with a name that exists. Do not answer about a name that does not exist.",
     HTTPStatus.CONFLICT: "Call again.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _CORRECT,
     HTTPStatus.REQUEST_URI_TOO_LONG: _CORRECT,
-    HTTPStatus.INTERNAL_SERVER_ERROR: "This is a defect of the service; tell its operator the request's id.",
-    HTTPStatus.BAD_GATEWAY: f"A source of the data failed, and nothing was counted. {_AGAIN}",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "This is a defect of the service. Tell your user to report it to its operator.",
+    HTTPStatus.BAD_GATEWAY: f"A source of the data failed, and no question was used up. {_AGAIN}",
     HTTPStatus.SERVICE_UNAVAILABLE: _AGAIN,
-    HTTPStatus.TOO_MANY_REQUESTS: "Wait before the next call.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Call less often.",
 }
 _CREDENTIAL: Final[Mapping[bool, str]] = {
-    True: "send an API key to this tool server, as `Authorization: Bearer …`.",
-    False: "`verdict login`, or start this tool server with VERDICT_TOKEN set to an API key.",
+    True: "Each caller must send an API key to this tool server, as `Authorization: Bearer …`.",
+    False: "Your user can run `verdict login`, or start this tool server with VERDICT_TOKEN set to an API key.",
 }
 _MOST_SAID: Final = 600
+"""Most characters of what the service or the client says."""
+
 _MOST: Final = 2_000
-"""Longest error message, and longest text about it, in characters."""
+"""Most characters of an error message."""
 
 
 def explain(error: VerdictError, *, over_http: bool, pays: bool) -> str:
@@ -50,19 +51,19 @@ def explain(error: VerdictError, *, over_http: bool, pays: bool) -> str:
     said += "" if said.endswith((".", "?", "!")) else "."
     match error:
         case RefusedError():
-            # Where a route tells no code, the first of its status.
+            # Where a route gives no code, the first of its status.
             known = (code for code, status in STATUS.items() if status == error.status)
             code = error.code if error.code in STATUS else next(known, error.code)
             text = f"{code}: {said} {_action(error, over_http=over_http, pays=pays)}"
         case UnpaidError():
-            text = f"PAYMENT_REQUIRED: {said} {_USER}raise the ceilings, or wait for a free question."
+            text = f"PAYMENT_REQUIRED: {said} {_USER} They can raise the ceilings, or wait for a free question."
         case OpenPaymentError():
             text = (
                 "PAYMENT_PENDING: The outcome of the payment for this call is not known yet. Call again with the same "
                 "arguments: the same payment is sent again, never a second one."
             )
         case UnreachableError():
-            text = f"UNREACHABLE: {said} Tell your user. {NO_SUBSTITUTE}"
+            text = f"UNREACHABLE: {said} Tell your user. Do not answer from memory."
         case UnreadableAnswerError():
             text = f"UNREADABLE: {said} Tell your user that this tool server may be older than the service."
         case _:
@@ -72,16 +73,17 @@ def explain(error: VerdictError, *, over_http: bool, pays: bool) -> str:
 
 def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
     if error.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return _USER + _CREDENTIAL[over_http]
+        return f"{_USER} {_CREDENTIAL[over_http]}"
     if error.status == HTTPStatus.PAYMENT_REQUIRED:
-        return f"{_USER}{_ways_on(error.document, may_pay=not over_http and not pays)}."
-    action = _ACTIONS.get(error.status, "Tell your user.")
-    wait = error.headers.get("retry-after", "")
-    return f"{action} Not before {wait} s from now." if wait.isascii() and wait.isdigit() else action
+        return f"{_USER} {_ways_on(error.document, may_pay=not over_http and not pays)}"
+    if error.details.get("candidates"):
+        return _CANDIDATES
+    action, wait = _ACTIONS.get(error.status, "Tell your user."), error.retry_after_s
+    return action if wait is None else f"{action} Wait {wait} s before the next call."
 
 
 def _ways_on(document: Any, *, may_pay: bool) -> str:
-    """What a challenge's gate says of the price, and of when a question is free again."""
+    """The price of the call, and what a user can do, by the `gate` of a challenge."""
     gate = _object(document, "gate")
     price = _object(gate, "this_query").get("price_usdc")
     ways = [
@@ -89,8 +91,8 @@ def _ways_on(document: Any, *, may_pay: bool) -> str:
         f"get a higher plan at {gate['upgrade_url']}" if gate.get("upgrade_url") else "",
         "start this tool server with --pay, so that it pays below the ceilings" if may_pay else "",
     ]
-    cost = f"this call costs {price} USDC; " if price else ""
-    return cost + (", or ".join(filter(None, ways)) or "use another credential")
+    cost = f"This call costs {price} USDC. " if price else ""
+    return f"{cost}They can {', or '.join(filter(None, ways)) or 'use another credential'}."
 
 
 def _object(holder: Any, name: str) -> dict[str, Any]:
@@ -98,11 +100,11 @@ def _object(holder: Any, name: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def judge(raw: bytes) -> types.JSONRPCError | None:
-    """The error that answers bytes which are no JSON-RPC 2.0 message; null for a message.
+def message_error(raw: bytes) -> types.JSONRPCError | None:
+    """The error for bytes that are not one JSON-RPC 2.0 message; None if they are one.
 
     Args:
-        raw: A line of standard input, or the body of a request. A list of messages is none.
+        raw: A line of standard input, or the body of a request.
     """
     try:
         types.jsonrpc_message_adapter.validate_json(raw, by_name=False)
@@ -113,19 +115,13 @@ def judge(raw: bytes) -> types.JSONRPCError | None:
     try:
         found = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return error_of(types.PARSE_ERROR, "This is not valid JSON. Send one JSON-RPC message, in UTF-8.")
+        return jsonrpc_error(types.PARSE_ERROR, "This is not valid JSON. Send one JSON-RPC message, in UTF-8.")
     request_id = found.get("id") if isinstance(found, dict) else None
     is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
     message = "This is not a JSON-RPC 2.0 message. Send one object with jsonrpc, method and, to get an answer, id."
-    return error_of(types.INVALID_REQUEST, message, request_id if is_id else None)
+    return jsonrpc_error(types.INVALID_REQUEST, message, request_id if is_id else None)
 
 
-def error_of(code: int, message: str, request_id: types.RequestId | None = None) -> types.JSONRPCError:
-    """An error response.
-
-    Args:
-        code: JSON-RPC's.
-        message: For people and models.
-        request_id: Of the request that it answers; null where that is not known.
-    """
+def jsonrpc_error(code: int, message: str, request_id: types.RequestId | None = None) -> types.JSONRPCError:
+    """A JSON-RPC error response; the id is None if that of the request is not known."""
     return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))

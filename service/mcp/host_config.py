@@ -26,7 +26,7 @@ Entry = dict[str, Any]
 
 
 def _read_json(text: str) -> Any:
-    """The document of a text; raises `ValueError` too where it could not be written again without a loss."""
+    """Decode a JSON text. Raises `ValueError` also if writing it again would lose something."""
     return json.loads(text, object_pairs_hook=_without_repeats, parse_float=_as_written)
 
 
@@ -35,14 +35,14 @@ def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"the key {json.dumps(twice[:60])} stands twice in one object. Keep one of them")
+        raise ValueError(f"The key {json.dumps(twice[:60])} occurs twice in one object. Keep one of them.")
     return found
 
 
 def _as_written(text: str) -> float:
     value = float(text)
     if math.isfinite(value) and repr(value) != text:
-        raise ValueError(f"the number {text[:40]} would be written as {value!r}. Write it so, or as a text")
+        raise ValueError(f"The number {text[:40]} would be written as {value!r}. Write it like that, or as a string.")
     return value
 
 
@@ -65,23 +65,23 @@ class Host(NamedTuple):
 
 
 def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
-    """The text of a configuration file with an entry for this server, the same text if the entry is there already.
+    """The text of a configuration file with an entry for this server; the same text if it has that entry.
 
     An entry that starts a command keeps its other fields and variables, in JSON. In TOML it is not changed.
 
     Raises:
         RefusalError: If the text is not valid, or the entry cannot be written without changing something else.
     """
-    before = _parsed(host, path, text, {**host.fixed, **entry})
+    wanted = {**host.fixed, **entry}
+    before = _parsed(host, path, text, wanted)
     servers = before.get(host.table, {})
     if not isinstance(servers, dict):
-        raise RefusalError(f"{path}: {host.table} is not a table of servers. Correct it; nothing was changed.")
+        raise RefusalError(f"{path}: {host.table} is not a table of servers. Correct it. Nothing was changed.")
     old = servers.get(NAME)
-    wanted = {**host.fixed, **entry}
     if isinstance(old, dict) and "command" in old:
         variables, arguments = old.get("env") or {}, old.get("args")
         if not isinstance(variables, dict):
-            raise RefusalError(f"{path}: env of {NAME} is not a table of variables. Correct it; nothing was changed.")
+            raise RefusalError(f"{path}: env of {NAME} is not a table of variables. Correct it. Nothing was changed.")
         env = {**{name: value for name, value in variables.items() if name != "VERDICT_URL"}, **entry.get("env", {})}
         kept = {name: value for name, value in old.items() if name != "env"}
         wanted = {**kept, **wanted, **({"env": env} if env else {})}
@@ -97,32 +97,28 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
     except ValueError:
         pass
     way = (
-        f"its {NAME} entry is another, and is not changed automatically. Delete it and run this command again"
+        f"The entry {NAME} exists and cannot be changed automatically. Delete it and run this command again."
         if old is not None
-        else f"its {host.table} has a form that is not extended automatically. Add {NAME} by hand"
+        else f"The form of {host.table} cannot be extended automatically. Add {NAME} by hand."
     )
-    raise RefusalError(f"{path}: {way}; nothing was changed.")
+    raise RefusalError(f"{path}: {way} Nothing was changed.")
 
 
 def shown(host: Host, before: str, after: str) -> list[str]:
-    """Lines that show the entry as it will be. Of variables, only the service's URL is shown.
+    """Lines that show the new entry. Of its variables, only the value of the service's URL is shown.
 
     Args:
         host: Whose file it is.
         before: The text of the file.
-        after: Its text with the entry, as `with_entry` made it.
+        after: The text by `with_entry`.
     """
     if host.parse is not _read_json:
         return after.removeprefix(before).strip().splitlines()
-    entry = {
-        name: value if name in _SHOWN else _masked(value) if name == "env" else "..."
-        for name, value in host.parse(after)[host.table][NAME].items()
-    }
-    return json.dumps({host.table: {NAME: entry}}, indent=2, ensure_ascii=False).splitlines()
-
-
-def _masked(variables: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value if name == "VERDICT_URL" else "..." for name, value in variables.items()}
+    entry = host.parse(after)[host.table][NAME]
+    masked = {name: value if name in _SHOWN else "..." for name, value in entry.items()}
+    if "env" in entry:
+        masked["env"] = {name: value if name == "VERDICT_URL" else "..." for name, value in entry["env"].items()}
+    return json.dumps({host.table: {NAME: masked}}, indent=2, ensure_ascii=False).splitlines()
 
 
 def _parsed(host: Host, path: Path, text: str, entry: Entry) -> dict[str, Any]:
@@ -131,26 +127,26 @@ def _parsed(host: Host, path: Path, text: str, entry: Entry) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         by_hand = json.dumps({host.table: {NAME: entry}}, ensure_ascii=False)
         raise RefusalError(
-            f"{path} is not valid JSON: {error}. Correct it. Comments are not supported here: if it holds any, add "
-            f"this by hand: {by_hand}; nothing was changed."
+            f"{path} is not valid JSON: {error}. Correct it. If it holds comments, which are not supported, add this "
+            f"by hand: {by_hand} Nothing was changed."
         ) from None
     except ValueError as error:
-        reason = f": {error}" if host.parse is _read_json else f" is not valid TOML: {error}. Correct it"
-        raise RefusalError(f"{path}{reason}; nothing was changed.") from None
+        reason = f": {error}" if host.parse is _read_json else f" is not valid TOML: {error}. Correct it."
+        raise RefusalError(f"{path}{reason} Nothing was changed.") from None
     if not isinstance(found, dict):
-        raise RefusalError(f"{path} does not hold a JSON object. Correct it; nothing was changed.")
+        raise RefusalError(f"{path} does not hold a JSON object. Correct it. Nothing was changed.")
     return found
 
 
 def _json(text: str, document: Mapping[str, Any]) -> str:
-    """A document in the indent, the line ends and the alphabet of a text."""
+    """A document as JSON, with the indent, line ends and character set of a text."""
     indent = found[1] if (found := _INDENT.search(text)) else "  "
     after = json.dumps(document, indent=indent, ensure_ascii=text.isascii(), allow_nan=False) + "\n"
     return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 
 def _toml(text: str, table: str, entry: Entry) -> str:
-    """A text with a table at its end. The result is not valid if the table is there already."""
+    """A text with a table appended. The result is not valid TOML if the text already has the table."""
     quoted = {name: json.dumps(value, ensure_ascii=False) for name, value in entry.get("env", {}).items()}
     env = ", ".join(f"{name} = {value}" for name, value in quoted.items())
     lines = [
@@ -165,7 +161,7 @@ def _toml(text: str, table: str, entry: Entry) -> str:
 def _home(environment: Mapping[str, str]) -> Path:
     home = Path(environment.get("HOME", ""))
     if not home.is_absolute():
-        raise RefusalError("HOME is not set, so the folder of the configuration is not known. Set HOME.")
+        raise RefusalError("HOME is not set, so the folder of the configuration file is not known. Set HOME.")
     return home
 
 
@@ -188,11 +184,6 @@ HOSTS: Final[Mapping[str, Host]] = {
 
 
 def entry_of(command: Sequence[str], url: str | None) -> Entry:
-    """The entry that starts this server.
-
-    Args:
-        command: The program and its first arguments: the path of `verdict`.
-        url: The service, if it is not the default one.
-    """
+    """The entry that starts this server by a command (`verdict` and its first arguments), for a service at a URL."""
     program, *arguments = command
     return {"command": program, "args": [*arguments, "mcp"], **({"env": {"VERDICT_URL": url}} if url else {})}

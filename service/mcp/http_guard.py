@@ -1,4 +1,4 @@
-"""Refuses HTTP requests that the tool server should not see, each with a JSON-RPC error that says why."""
+"""Checks HTTP requests before the tool server: refused ones are answered with a JSON-RPC error that says why."""
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -9,13 +9,15 @@ from mcp import types
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.client.connection import is_token
-from service.mcp.error_messages import error_of, judge
+from service.mcp.error_messages import jsonrpc_error, message_error
 
 PATH: Final = "/mcp"
-"""Where the tools are."""
+"""The path of the tools."""
 
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""Of one message, also over standard input."""
+"""Most bytes of one message, also over standard input."""
+
+TOO_LONG: Final = "The message is too long. Send at most {} bytes."
 
 BODY_S: Final = 15.0
 """Longest time for a body to arrive."""
@@ -27,7 +29,7 @@ class _RefusedError(Exception):
     def __init__(self, status: HTTPStatus, error: str | types.JSONRPCError, **headers: str) -> None:
         super().__init__(status)
         self.status = status
-        error = error_of(types.INVALID_REQUEST, error) if isinstance(error, str) else error
+        error = jsonrpc_error(types.INVALID_REQUEST, error) if isinstance(error, str) else error
         self.body = error.model_dump_json(by_alias=True, exclude_unset=True).encode()
         fields = {"content-type": "application/json", "content-length": str(len(self.body)), **headers}
         closed = {**fields, "connection": "close"}  # what is left of the request is not read
@@ -37,7 +39,7 @@ class _RefusedError(Exception):
 class HttpGuard:
     """Checks Host, the method and Authorization, then reads the body and hands a message on.
 
-    Answers are JSON whatever `Accept` says: there is no other form.
+    `Accept` is ignored: every answer is JSON.
 
     Args:
         app: The tool server.
@@ -60,7 +62,7 @@ class HttpGuard:
             await send({"type": "http.response.body", "body": refused.body})
             return
         if body is None:
-            return  # the peer has left
+            return  # the peer has disconnected
         given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive_again() -> Message:
@@ -77,17 +79,17 @@ class HttpGuard:
             for wanted in (b"host", b"authorization")
         )
         if len(hosts) != 1:
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "Send exactly one Host header.")
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "A request needs exactly one Host header.")
         if hosts[0].lower() not in self._hosts:
-            raise _RefusedError(HTTPStatus.MISDIRECTED_REQUEST, "This server is not called so.")
+            message = f"The Host header does not name this server. Use {min(self._hosts)}."
+            raise _RefusedError(HTTPStatus.MISDIRECTED_REQUEST, message)
         if scope["path"] != PATH:
             return False
         if scope["method"] != "POST":
-            raise _RefusedError(
-                HTTPStatus.METHOD_NOT_ALLOWED, "There are no sessions and streams: use POST.", allow="POST"
-            )
+            message = "This server has no sessions and no streams. Use POST."
+            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, message, allow="POST")
         if given and (len(given) > 1 or bearer({"authorization": given[0]}) is None):
-            message = "Send one Authorization header, of the form `Bearer <API key>`."
+            message = "The Authorization header is not valid. Send one, as `Bearer <API key>`."
             challenge = {"www-authenticate": 'Bearer realm="verdict", error="invalid_request"'}
             raise _RefusedError(HTTPStatus.UNAUTHORIZED, message, **challenge)
         return True
@@ -101,17 +103,16 @@ def bearer(headers: Mapping[str, str] | None) -> str | None:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """A whole body that is a message; None where the peer left before its end."""
+    """A whole body that is a message; None if the peer disconnected before its end."""
     body = bytearray()
     with anyio.move_on_after(BODY_S):
         while (message := await receive())["type"] == "http.request":
             body += message.get("body", b"")
             if len(body) > MOST_BYTES:
-                text = f"A message takes at most {MOST_BYTES} bytes."
-                raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+                raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG.format(MOST_BYTES))
             if not message.get("more_body", False):
-                if (error := judge(bytes(body))) is not None:
+                if (error := message_error(bytes(body))) is not None:
                     raise _RefusedError(HTTPStatus.BAD_REQUEST, error)
                 return bytes(body)
         return None
-    raise _RefusedError(HTTPStatus.REQUEST_TIMEOUT, f"The body did not arrive within {BODY_S:.0f} s.")
+    raise _RefusedError(HTTPStatus.REQUEST_TIMEOUT, f"The body did not arrive within {BODY_S:.0f} s. Send it again.")

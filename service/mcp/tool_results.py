@@ -1,32 +1,51 @@
-"""Turns a service answer into a tool result: validated, cleaned, annotated, cut to the byte budget."""
+"""Turns an answer of the service into a tool result: validated, cleaned, with notes, cut to the byte budget."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
+from mcp import types
 
 from service.client.answer import RawAnswer, UnreadableAnswerError
-from service.formats import duration
-from service.mcp.summaries import summarize
 from service.mcp.tools import McpTool, ToolRequest
 from service.wire.offers import QUESTION
+from service.wire.schema import compact_schema
+
+DEFAULT_BYTES: Final = 24 * 1024
+"""Default byte budget of a result: structured content and text together, as they are sent."""
+
+LEAST_BYTES: Final = 4 * 1024
+"""Smallest budget that holds a useful answer."""
+
+RECORDED: Final = "The figures are recorded, not live."
+"""Note on every answer of a service that runs on fixtures."""
+
+_FRAME_BYTES: Final = 512
+"""Reserved for the JSON-RPC message around structured content and text."""
+
+_CUT_BYTES: Final = 240
+"""Reserved for the note on one cut."""
+
+_SHORT_BYTES: Final = 160
+"""Texts up to this size are not cut: part of a date or name means nothing."""
+
+_NOTES_PART: Final = 4
+"""Notes on the answer take at most one part in so many of the budget."""
 
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""What counts as printable and shows nothing: Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties.txt) without
-the controls and the unassigned. A row of variation selectors is a row of bytes."""
+"""Printable characters that show nothing: Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties.txt) without the
+controls and the unassigned. A row of variation selectors can encode bytes."""
 
 
 def clean(value: Any) -> Any:
-    """The same value, in all of whose texts what cannot be printed is replaced; line ends stay.
+    """Replace unprintable characters in all texts of a value, names of fields included; line ends stay.
 
-    What can be printed and shows nothing is left out: without it a text looks as it did.
-
-    Invisible characters (Unicode's tags, its controls of direction and width) can carry orders to a model past the
-    person who reads along.
+    Printable characters that show nothing are removed: the text looks the same without them. Invisible characters
+    (Unicode's tags, its controls of direction and width) can carry instructions that a person does not see.
     """
     if isinstance(value, str):
         value = value if value.isascii() else _UNSEEN.sub("", value)
@@ -36,135 +55,106 @@ def clean(value: Any) -> Any:
     if isinstance(value, list):
         return [clean(inner) for inner in value]
     if isinstance(value, dict):
-        return {name: clean(inner) for name, inner in value.items()}
+        return {clean(name): clean(inner) for name, inner in value.items()}
     return value
 
 
-DEFAULT_BYTES: Final = 24 * 1024
-"""Default byte budget of a result: structured content and text."""
-
-LEAST_BYTES: Final = 4 * 1024
-"""Least budget that holds a useful answer."""
-
-_NOTE_BYTES: Final = 120
-"""Bytes reserved for the note on one cut."""
-
-_SHORT: Final = 64
-"""Texts up to this size are never cut: part of a date or name means nothing."""
+def compact(value: Any) -> str:
+    """A value as JSON without spaces, not limited to ASCII."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def size(value: Any) -> int:
-    """Bytes of a value as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+    """Bytes of a value in a result, which holds it twice: as JSON, and in the text as a JSON string of that JSON."""
+    text = compact(value)
+    return len(text.encode()) + len(compact(text).encode())
 
 
 def trim(text: str, available: int) -> str:
-    """The longest prefix of a text that takes at most `available` bytes as JSON, quotes included."""
+    """The longest prefix of a text that has at most `available` bytes by `size`."""
     while text and (taken := size(text)) > available:
         text = text[: min(len(text) - 1, len(text) * max(available, 0) // taken)]
     return text
 
 
-def fit(answer: dict[str, Any], available: int) -> list[str]:
-    """Cut the longest list or text of an answer, and the next longest, until it fits.
-
-    A list loses its end, because lists begin with what matters most; `series` is thinned evenly and keeps its end.
-
-    Args:
-        answer: Modified in place.
-        available: Bytes for it and the returned notes as JSON.
-
-    Returns:
-        One sentence for each cut.
-    """
-    sizes = {name: size(value) for name, value in answer.items() if isinstance(value, list | str)}
-    sizes = {name: taken for name, taken in sizes.items() if isinstance(answer[name], list) or taken > _SHORT}
-    notes: list[str] = []
-    for name in sorted(sizes, key=lambda name: -sizes[name]):
-        over = size(answer) + _NOTE_BYTES * len(notes) - available
-        if over <= 0:
-            break
-        notes.append(_cut(answer, name, sizes[name] - over - _NOTE_BYTES))
-    return notes
-
-
-def _cut(answer: dict[str, Any], name: str, available: int) -> str:
-    whole = answer[name]
-    if isinstance(whole, str):
-        answer[name] = trim(whole, available)
-        return f"{name} is cut after {len(answer[name])} of {len(whole)} letters."
-    if name == "series":
-        step = 2
-        while size(whole[::-step]) > available and step < len(whole):
-            step += 1
-        answer[name] = whole[::-step][::-1]
-        return f"series holds one of every {step} of {len(whole)} points."
-    while answer[name] and size(answer[name]) > available:
-        answer[name] = answer[name][: len(answer[name]) * 9 // 10]
-    return f"{len(answer[name])} of {len(whole)} {name} are shown: more would be too long."
-
-
-RECORDED: Final = "Recorded figures, replayed: not live."
-"""Note on every answer of a service that runs on fixtures."""
-
-_GIST_BYTES: Final = 2_000
-"""Longest summary beside structured content."""
-
-_GIST_PART: Final = 8
-_NOTES_PART: Final = 4
-"""What text, and notes, may take of an answer at most: one part in so many. Notes stand in the data and in the text."""
-
-_FRAME_BYTES: Final = 1_024
-"""What the protocol puts around an answer, and its dates and cuts as they stand in the text."""
-
-
-class ToolResult(NamedTuple):
-    """A tool's answer: structured data, and a summary in words."""
-
-    structured: dict[str, Any]
-    text: str
-
-
-def make_result(tool: McpTool, asked: ToolRequest, came: RawAnswer, most_bytes: int, happened: str = "") -> ToolResult:
-    """Make a tool's result.
+def make_result(
+    tool: McpTool, asked: ToolRequest, came: RawAnswer, most_bytes: int, ignored: str = ""
+) -> types.CallToolResult:
+    """Make a tool's result: structured content, and the same as JSON in the text.
 
     Args:
         tool: The tool.
         asked: The request.
         came: The service's answer.
         most_bytes: Byte budget of the result.
-        happened: A first note, if any.
+        ignored: A note on arguments that were ignored, if any.
 
     Raises:
-        UnreadableAnswerError: If the answer contradicts the tool's schema.
+        UnreadableAnswerError: If the answer does not match the tool's schema.
     """
     document = came.document
-    in_words = asked.offer == QUESTION.id  # the answer is its text, which then stands in both
     try:
         structured: dict[str, Any] = clean(msgspec.to_builtins(_view(tool, asked, document)))
-        data = document if in_words else document["data"]
-        said = [*([happened] if happened else []), *_notes(came.headers, data)]
-        notes = _within(clean(said), most_bytes // _NOTES_PART)
-        gist = trim(clean(summarize(asked.offer, data)), min(_GIST_BYTES, most_bytes // _GIST_PART))
+        data = document if asked.offer == QUESTION.id else document["data"]
+        notes = trim(clean(" ".join(_notes(came.headers, ignored, data))), most_bytes // _NOTES_PART)
+        available = most_bytes - _FRAME_BYTES - size(notes)
+        cuts = fit(structured, compact_schema(tool.view)["properties"], available)
     except (msgspec.ValidationError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise UnreadableAnswerError(f"the service's answer is not what this tool promises: {error}") from None
-    available = most_bytes - _FRAME_BYTES - 2 * size(notes)
-    notes += fit(structured, available // 2 if in_words else available - size(gist))
-    if notes:
-        structured["notes"] = " ".join(notes)
-    if in_words:
-        return ToolResult(structured, "\n".join(filter(None, (structured["text"], *notes))))
-    dated = f"As of {structured['as_of']}, {duration(structured['data_age_seconds'])} old."
-    return ToolResult(structured, "\n".join(filter(None, (gist, dated, *notes))))
+        raise UnreadableAnswerError(f"The service's answer does not match the schema of {tool.name}: {error}") from None
+    if notes := " ".join(filter(None, (notes, *cuts))):
+        structured["notes"] = notes
+    return types.CallToolResult(content=[types.TextContent(text=compact(structured))], structured_content=structured)
 
 
-def _within(notes: list[str], available: int) -> list[str]:
-    """Notes cut to a number of bytes together."""
-    kept = []
-    for note in notes:
-        kept.append(trim(note, available))
-        available -= size(kept[-1])
-    return list(filter(None, kept))
+def fit(answer: dict[str, Any], properties: Mapping[str, Any], available: int) -> list[str]:
+    """Cut the longest list, table or text of an answer, and the next longest, until it fits.
+
+    A list loses its end, because lists begin with what matters most; `series` is thinned evenly and keeps its end.
+
+    Args:
+        answer: Modified in place.
+        properties: Schemas of its fields. An object with named properties is not a table and is not cut.
+        available: Bytes by `size` for it and the returned notes.
+
+    Returns:
+        One sentence for each cut.
+
+    Raises:
+        UnreadableAnswerError: If it does not fit after all cuts.
+    """
+    sizes = {name: size(value) for name, value in answer.items() if _can_be_cut(value, properties[name])}
+    cuts: list[str] = []
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
+        over = size(answer) + _CUT_BYTES * len(cuts) - available
+        if over <= 0:
+            break
+        answer[name], cut = _cut(name, answer[name], sizes[name] - over - _CUT_BYTES)
+        cuts.append(cut)
+    if size(answer) + _CUT_BYTES * len(cuts) > available:
+        raise UnreadableAnswerError("The service's answer is too long and cannot be cut.")
+    return cuts
+
+
+def _can_be_cut(value: Any, schema: Mapping[str, Any]) -> bool:
+    if isinstance(value, str):
+        return size(value) > _SHORT_BYTES
+    return isinstance(value, list) or (isinstance(value, dict) and "properties" not in schema)
+
+
+def _cut(name: str, whole: Any, available: int) -> tuple[Any, str]:
+    """A value cut to a size, and the note on it."""
+    if isinstance(whole, str):
+        text = trim(whole, available)
+        return text, f"The first {len(text)} of {len(whole)} characters of {name} are shown."
+    if name == "series":
+        step = 2
+        while size(whole[::-step]) > available and step < len(whole):
+            step += 1
+        return whole[::-step][::-1], f"One of every {step} of the {len(whole)} points of series is shown."
+    kind, kept = type(whole), list(whole.items() if isinstance(whole, dict) else whole)
+    while kept and size(kind(kept)) > available:
+        kept = kept[: len(kept) * 9 // 10]
+    return kind(kept), f"The first {len(kept)} of {len(whole)} entries of {name} are shown."
 
 
 def _view(tool: McpTool, asked: ToolRequest, document: Any) -> Any:
@@ -181,11 +171,14 @@ def _view(tool: McpTool, asked: ToolRequest, document: Any) -> Any:
     return msgspec.convert({**shown, **{name: meta[name] for name in ("as_of", "data_age_seconds")}}, tool.view)
 
 
-def _notes(headers: Mapping[str, str], data: Mapping[str, Any]) -> Iterator[str]:
+def _notes(headers: Mapping[str, str], ignored: str, data: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences on an answer, those that matter most first."""
     if headers.get("x-data-source") == "fixtures":
         yield RECORDED
+    if ignored:
+        yield ignored
     if data.get("_stale_fields"):
-        yield f"Not refreshed, or not known: {', '.join(data['_stale_fields'])}."
+        yield f"These fields are stale or unknown: {', '.join(data['_stale_fields'])}."
     yield from _sources(data.get("sources") or ())
     meta = data.get("meta", {})
     for message in (data.get("message"), meta.get("message")):
@@ -193,7 +186,7 @@ def _notes(headers: Mapping[str, str], data: Mapping[str, Any]) -> Iterator[str]
             yield message
     lengths = [len(value) for value in data.values() if isinstance(value, list)]
     if lengths and meta.get("total", 0) > lengths[0]:
-        yield f"{lengths[0]} of {meta['total']} are shown: ask with a higher limit for more."
+        yield f"The service sent {lengths[0]} of {meta['total']} entries. Ask with a higher limit for more."
 
 
 def _sources(sources: Any) -> Iterator[str]:
@@ -201,8 +194,8 @@ def _sources(sources: Any) -> Iterator[str]:
     if isinstance(sources, dict):
         for name, state in sources.items():
             if state != "fulfilled":
-                yield f"Its {name} is {'stale' if state == 'stale' else 'missing'}."
+                yield f"The source {name} is {'stale' if state == 'stale' else 'missing'}."
     else:
         for source in sources:
             if isinstance(source, dict) and source["stale"]:
-                yield f"Not refreshed in {source['tool']}: {', '.join(source['stale'])}."
+                yield f"These fields of {source['tool']} are stale: {', '.join(source['stale'])}."

@@ -1,10 +1,11 @@
 """The tools: one typed function each, whose parameters and description a model sees, and the table of them.
 
 Decisions:
-- A tool a topic, thirteen in all; each asks one route, once, so that a call costs what the manifest says of it.
-- Parameters are named as the routes name them, so that what the service says of a mistake can be acted on.
-- A list is asked for with a limit and not by pages: who needs all of it is no model, and has the command line.
-- Schemas come from the type hints by `compact_schema`, not by the SDK, whose `anyOf` and null strict hosts refuse.
+- A call asks one route once, so that it costs what the manifest says.
+- Parameters have the names that the routes give them, so that error messages of the service apply.
+- A list has a limit and no pages: the command line and the API have whole lists.
+- Schemas are made from the type hints by `compact_schema`: those of the SDK hold `anyOf` and null, which strict hosts
+  refuse.
 """
 
 import inspect
@@ -28,7 +29,7 @@ SortBy = Literal[
     "rank", "change_24h", "change_7d", "change_30d", "volume_24h_usd", "open_interest_usd", "market_cap", "funding_apr",
     "score",
 ]  # fmt: skip
-"""Those of the route's fields that a ranking is asked for by."""
+"""The fields of the route that a model can rank by."""
 
 
 class ToolRequest(Struct, frozen=True):
@@ -37,8 +38,8 @@ class ToolRequest(Struct, frozen=True):
     Args:
         offer: Id of the route.
         values: Its parameters, or the fields of its body.
-        listed: Which key of the payload is shown as which list or text: `{"positions": "coins"}`; the whole payload is
-            `""`.
+        listed: Keys of the payload that are shown as a list or text of another name: `{"positions": "coins"}`. The key
+            `""` is the whole payload.
         spread: A key of the payload whose fields are shown beside the others.
     """
 
@@ -168,23 +169,19 @@ def market_state(
 
     signals: coins that turned; history: a coin's trades; sentiment: also a coin's.
     """
-    plain: dict[str, tuple[str, Mapping[str, object]]] = {
-        "breadth": ("market.health", {"context": 1}),
-        "crossings": ("market.crossing", {}),
-        "global": ("market.global", {}),
-        "prices": ("market.prices", {"symbols": symbol}),
-        "baselines": ("market.baselines", {"symbols": symbol}),
-        "narratives": ("narratives", {}),
-    }
-    if view in plain:
-        return ToolRequest(*plain[view])
+    if view in {"regime", "signals", "history"}:
+        action = "active" if view == "regime" else view
+        rows = dict.fromkeys(("positions", "signals", "currentPosition"), "coins")
+        return ToolRequest("regime", {"action": action, "symbol": symbol}, rows, "market")
     if view == "sentiment":
         if symbol is UNSET:
             return ToolRequest("sentiment", {"action": "summary"}, {"summary": "interpretation"})
         return ToolRequest("coin.sentiment", {"symbol": symbol}, {"summary": "interpretation"}, "data")
-    action = "active" if view == "regime" else view
-    rows = dict.fromkeys(("positions", "signals", "currentPosition"), "coins")
-    return ToolRequest("regime", {"action": action, "symbol": symbol}, rows, "market")
+    if view in {"prices", "baselines"}:
+        return ToolRequest(f"market.{view}", {"symbols": symbol})
+    if view == "breadth":
+        return ToolRequest("market.health", {"context": 1})
+    return ToolRequest({"crossings": "market.crossing", "global": "market.global"}.get(view, view), {})
 
 
 @tool("Category", views.CATEGORY, "category.info", "category.sentiment")

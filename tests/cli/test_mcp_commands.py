@@ -87,7 +87,7 @@ def test_everything_else_in_a_json_file_keeps_its_value_and_the_file_its_indent_
     assert ("\u00e9" in after, "\\u00e9" in after) == ("\u00e9" in text, "\\u00e9" in text)
     assert "secret" not in told.out
     assert path.with_name("mcp.json.bak").read_bytes().decode() == text
-    assert "nothing to change" in install(tmp_path, "cursor", "--yes").err
+    assert "nothing to change in" in install(tmp_path, "cursor", "--yes").err
 
 
 def test_an_entry_that_starts_a_command_keeps_its_other_fields_and_variables(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_entry_of_a_form_that_is_not_known_is_left_alone(tmp_path: Path) -> N
     text = json.dumps({"mcpServers": {"verdict": {"command": "a", "env": ["x"]}}})
     path = cursor(tmp_path, text)
     told = install(tmp_path, "cursor", "--yes")
-    assert (told.code, "Correct it; nothing was changed." in told.err) == (1, True)
+    assert (told.code, "Correct it. Nothing was changed." in told.err) == (1, True)
     assert path.read_text() == text
 
 
@@ -153,23 +153,27 @@ def test_a_toml_file_gets_a_table_at_its_end(tmp_path: Path, text: str) -> None:
         (
             "cursor",
             '{"a": 1, // mine\n}',
-            f"Comments are not supported here: if it holds any, add this by hand: {BARE};",
+            f"If it holds comments, which are not supported, add this by hand: {BARE} ",
         ),
         ("cursor", "[" * 9_999, "is not valid JSON: "),
         (
             "cursor",
             '{"z": [{"a": {"b": 1}, "a": {"c": 2}}]}',
-            'the key "a" stands twice in one object. Keep one of them;',
+            'The key "a" occurs twice in one object. Keep one of them. ',
         ),
-        ("cursor", '{"z": 1.50}', "the number 1.50 would be written as 1.5. Write it so, or as a text;"),
+        ("cursor", '{"z": 1.50}', "The number 1.50 would be written as 1.5. Write it like that, or as a string. "),
         ("cursor", f'{{"z": 0.{"1" * 99}}}', "would be written as 0.1111111111111111. "),
         ("cursor", "[]", "does not hold a JSON object"),
-        ("cursor", '{"z": 1e999}', "mcpServers has a form that is not extended"),
-        ("cursor", '{"z": "\u00e9\\ud800"}', "mcpServers has a form that is not extended"),
+        ("cursor", '{"z": 1e999}', "The form of mcpServers cannot be extended"),
+        ("cursor", '{"z": "\u00e9\\ud800"}', "The form of mcpServers cannot be extended"),
         ("cursor", '{"mcpServers": []}', "mcpServers is not a table of servers"),
         ("codex", "a = ", "is not valid TOML"),
-        ("codex", '[mcp_servers.verdict]\ncommand = "other"\n', "its verdict entry is another"),
-        ("codex", 'mcp_servers = { docs = { command = "d" } }\n', "mcp_servers has a form that is not extended"),
+        (
+            "codex",
+            '[mcp_servers.verdict]\ncommand = "other"\n',
+            "The entry verdict exists and cannot be changed automatically.",
+        ),
+        ("codex", 'mcp_servers = { docs = { command = "d" } }\n', "The form of mcp_servers cannot be extended"),
     ],
 )
 def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(tmp_path: Path, client: str, text: str, told: str) -> None:
@@ -179,7 +183,7 @@ def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(tmp_path: Path, cli
     refused = install(tmp_path, client, "--yes")
     assert (refused.code, refused.out) == (1, "")
     assert told in refused.err
-    assert "nothing was changed" in refused.err
+    assert "Nothing was changed." in refused.err
     assert [file.read_text() for file in path.parent.iterdir()] == [text]
 
 
@@ -188,7 +192,7 @@ def test_without_a_terminal_the_change_is_only_shown(tmp_path: Path) -> None:
     told = install(tmp_path, "cursor")
     assert told.code == 1
     assert '"/opt/bin/verdict"' in told.out
-    assert told.err == f"verdict: {path} was not changed. Run this again with --yes to write it.\n"
+    assert told.err == f"verdict: {path} was not changed. Run this command again with --yes to write it.\n"
     assert path.read_text() == "{}"
 
 

@@ -116,12 +116,6 @@ _CALLS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "nothing": ({},),
     "": ({},),
 }
-_PROMPTS: Final[Mapping[str, tuple[Mapping[str, str], ...]]] = {
-    "daily_brief": ({},),
-    "risk_check": ({"symbol": "btc"}, {}),
-    "explain_verdict": ({"symbol": "BTC"}, {"symbol": "B C"}),
-    "nothing": ({},),
-}
 
 
 async def answers_of_tools(running: Running) -> list[Answer]:
@@ -147,18 +141,14 @@ async def _lists(client: Client) -> list[Answer]:
     assert client.server_info
     server = {"server": _dumped(client.server_info), "instructions": client.instructions}
     answers = [Answer("server", _shown(server))]
-    tools, resources, prompts = await client.list_tools(), await client.list_resources(), await client.list_prompts()
+    tools, resources = await client.list_tools(), await client.list_resources()
     answers += [
         Answer(f"{kind}/list · {each.name}", _shown(_dumped(each)))
-        for kind, listed in (("tools", tools.tools), ("resources", resources.resources), ("prompts", prompts.prompts))
+        for kind, listed in (("tools", tools.tools), ("resources", resources.resources))
         for each in listed
     ]
     for uri in (*(each.uri for each in resources.resources), "verdict://nothing"):
         answers.append(Answer(f"resources/read {uri}", await _response_of(client.read_resource(uri))))
-    for name, several in _PROMPTS.items():
-        for given in several:
-            title = f"prompts/get {name} · {json.dumps(given)}"
-            answers.append(Answer(title, await _response_of(client.get_prompt(name, dict(given)))))
     return answers
 
 

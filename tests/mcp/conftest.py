@@ -1,6 +1,5 @@
 """A tool server over a recorded service, and the official client in both generations of the protocol."""
 
-import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager
@@ -10,7 +9,6 @@ from unittest import mock
 import pytest
 import uvicorn
 from mcp import Client, types
-from mcp.client.session import ClientRequestContext
 from mcp.server.lowlevel import Server
 
 from service.mcp import serving
@@ -21,7 +19,7 @@ from tests.mcp.recorded import Recorded, recorded
 ERAS = ("legacy", "auto")
 PATIENCE_S = 20.0
 
-Opened = Callable[..., AbstractAsyncContextManager[Client]]
+Opened = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +48,7 @@ def tools(gateway: Gateway) -> Server[Any]:
 @pytest.fixture(params=ERAS)
 def opened(request: pytest.FixtureRequest, tools: Server[Any]) -> Opened:
     """The official client, in this process, in one generation of the protocol."""
-
-    def open_client(**more: Any) -> AbstractAsyncContextManager[Client]:
-        return Client(tools, mode=request.param, read_timeout_seconds=PATIENCE_S, **more)
-
-    return open_client
+    return lambda: Client(tools, mode=request.param, read_timeout_seconds=PATIENCE_S)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +76,7 @@ def listening(service_url: str) -> Iterator[str]:
     heard, servers = threading.Event(), []
 
     class Listening(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             servers.append(self)
             heard.set()
@@ -93,7 +87,7 @@ def listening(service_url: str) -> Iterator[str]:
         thread.start()
         try:
             assert heard.wait(PATIENCE_S)
-            yield said[0].removeprefix("Tools at ")
+            yield said[0].split()[3]
         finally:
             for server in servers:
                 server.should_exit = True
@@ -105,21 +99,3 @@ def text_of(result: types.CallToolResult) -> str:
     (block,) = result.content
     assert isinstance(block, types.TextContent)
     return block.text
-
-
-class User:
-    """Somebody in front of the host.
-
-    Args:
-        action: What they do with a form.
-        content: What they fill in.
-    """
-
-    def __init__(self, action: str = "accept", content: Mapping[str, Any] | None = None) -> None:
-        self.asked: list[types.ElicitRequestFormParams] = []
-        self._reply = {"action": action, "content": content}
-
-    async def __call__(self, context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG002 - the client's
-        assert isinstance(params, types.ElicitRequestFormParams)
-        self.asked.append(params)
-        return types.ElicitResult.model_validate(self._reply)

@@ -12,37 +12,32 @@ from urllib.parse import parse_qsl, urlsplit
 ANSWERS = Path(__file__).resolve().parent.parent / "client" / "answers"
 PATIENCE_S = 30.0
 
+_NAMES = (
+    "manifest billing.tier coin.lookup resolve market.prices market.baselines market.global coins rwa.assets "
+    "narratives market.crossing funding.alerts"
+)
+"""Answers that are named as their route."""
+
 _FILES: Mapping[str, str] = {
-    "/api/cli": "question",
-    "/api/cli/manifest": "manifest",
-    "/api/cli/billing/tier": "billing.tier",
-    "/api/cli/coin/risk/BTC": "coin.risk",
-    "/api/cli/coin/lookup": "coin.lookup",
-    "/api/cli/coin/by-id/fartcoin": "coin.lookup",
-    "/api/cli/coin/by-name/Fartcoin": "coin.lookup",
-    "/api/cli/coin/by-contract/0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48": "coin.by-contract",
-    "/api/cli/resolve": "resolve",
-    "/api/cli/market/prices": "market.prices",
-    "/api/cli/market/baselines": "market.baselines",
-    "/api/cli/market/global": "market.global",
-    "/api/cli/rwa/asset/xyz%3AAAPL": "rwa.asset",
-    "/api/cli/coins": "coins",
-    "/api/cli/coin/historical/BTC": "coin.historical.days",
-    "/api/cli/signal/BTC": "signal",
-    "/api/cli/category/info/Layer%201%20%28L1%29": "category.info",
-    "/api/cli/category/sentiment/Layer%201%20%28L1%29": "category.sentiment",
-    "/api/cli/rwa/symbol/AAPL": "rwa.symbol",
-    "/api/cli/rwa/assets": "rwa.assets",
-    "/api/cli/coin/sentiment/BTC": "coin.sentiment",
-    "/api/cli/narratives": "narratives",
-    "/api/cli/market/health": "market.health.context",
-    "/api/cli/market/crossing": "market.crossing",
-    "/api/cli/funding/alerts": "funding.alerts",
-    "/api/cli/signal-quality": "signal.quality",
-    "/api/cli/transcripts": "transcripts.highlights",
+    "": "question",
+    "/coin/risk/BTC": "coin.risk",
+    "/coin/by-id/fartcoin": "coin.lookup",
+    "/coin/by-name/Fartcoin": "coin.lookup",
+    "/coin/by-contract/0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48": "coin.by-contract",
+    "/coin/historical/BTC": "coin.historical.days",
+    "/coin/sentiment/BTC": "coin.sentiment",
+    "/signal/BTC": "signal",
+    "/category/info/Layer%201%20%28L1%29": "category.info",
+    "/category/sentiment/Layer%201%20%28L1%29": "category.sentiment",
+    "/market/health": "market.health.context",
+    "/rwa/symbol/AAPL": "rwa.symbol",
+    "/rwa/asset/xyz%3AAAPL": "rwa.asset",
+    "/signal-quality": "signal.quality",
+    "/transcripts": "transcripts.highlights",
     "/api/receipts": "receipts.list",
+    **{f"/{name.replace('.', '/')}": name for name in _NAMES.split()},
 }
-_BY_ACTION = frozenset({"/api/cli/regime", "/api/cli/sentiment", "/api/cli/walkforward", "/api/cli/wallets"})
+_BY_ACTION = frozenset({"/regime", "/sentiment", "/walkforward", "/wallets"})
 
 
 class Heard(NamedTuple):
@@ -81,8 +76,8 @@ class Recorded:
         """What is said to a request."""
         if heard.path in self.instead:
             return self.instead[heard.path]
-        name = f"{heard.path.rpartition('/')[2]}.{heard.query['action']}" if heard.path in _BY_ACTION else ""
-        name = name or _FILES.get(heard.path, "")
+        path = heard.path.removeprefix("/api/cli")
+        name = f"{path[1:]}.{heard.query['action']}" if path in _BY_ACTION else _FILES.get(path, "")
         if heard.query.get("signal_type") == "verdict":
             name = "signal.quality.verdict"
         if heard.query.get("detail") == "brief":

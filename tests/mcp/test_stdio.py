@@ -81,7 +81,11 @@ def test_a_line_over_the_limit_is_refused_and_not_kept(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     ("said", "terminal", "told"),
-    [(b"", True, "verdict mcp waits for"), (PING, False, ""), (b"", False, "Standard input ended before a message")],
+    [
+        (b"", True, "This MCP server waits for"),
+        (PING, False, ""),
+        (b"", False, "Standard input ended before a message arrived."),
+    ],
 )
 def test_who_starts_it_by_hand_is_told_what_it_waits_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: bytes, terminal: bool, told: str

@@ -37,4 +37,4 @@ async def test_over_http_an_invented_token_is_refused_by_the_service_and_a_valid
                 result = await client.call_tool("coin_risk", {"symbol": "BTC", "view": "", "toolCallId": "call_1"})
             assert result.is_error is refused
             assert ("AUTH_INVALID: " in text_of(result)) is refused
-            assert "Ignored arguments that coin_risk does not take: toolCallId." in text_of(result)
+            assert "because coin_risk does not take them: toolCallId." in text_of(result)
