@@ -154,7 +154,9 @@ def _cut(name: str, whole: Any, available: int) -> tuple[Any, str]:
     kind, kept = type(whole), list(whole.items() if isinstance(whole, dict) else whole)
     while kept and size(kind(kept)) > available:
         kept = kept[: len(kept) * 9 // 10]
-    return kind(kept), f"The first {len(kept)} of {len(whole)} entries of {name} are shown."
+    return kind(
+        kept
+    ), f"The first {len(kept)} of {len(whole)} entries of {name} are shown. More would exceed the byte budget."
 
 
 def _view(tool: McpTool, asked: ToolRequest, document: Any) -> Any:
@@ -186,7 +188,7 @@ def _notes(headers: Mapping[str, str], ignored: str, data: Mapping[str, Any]) ->
             yield message
     lengths = [len(value) for value in data.values() if isinstance(value, list)]
     if lengths and meta.get("total", 0) > lengths[0]:
-        yield f"The service sent {lengths[0]} of {meta['total']} entries. Ask with a higher limit for more."
+        yield f"The service sent {lengths[0]} of {meta['total']} entries, as limited by the call."
 
 
 def _sources(sources: Any) -> Iterator[str]:

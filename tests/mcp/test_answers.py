@@ -98,7 +98,7 @@ NOTES: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"sources": [{**QUESTION_SOURCE, "stale": ["price"]}]},
         f"These fields of {QUESTION_SOURCE['tool']} are stale: price.",
     ),
-    ("funding.alerts", {"meta": {"total": 27}}, "The service sent 20 of 27 entries. Ask with a higher limit for more."),
+    ("funding.alerts", {"meta": {"total": 27}}, "The service sent 20 of 27 entries, as limited by the call."),
     ("walkforward.outcomes", {"outcomes": [], "summary": None, "meta": {"message": "No run yet."}}, "No run yet."),
 )
 
@@ -199,7 +199,9 @@ def test_a_list_is_cut_at_its_end_and_long_notes_take_their_bytes_from_it() -> N
         kept = len(told["movements"])
         assert 0 < kept < len(whole)
         assert told["movements"] == whole[:kept]
-        assert told["notes"].endswith(f"The first {kept} of {len(whole)} entries of movements are shown.")
+        assert told["notes"].endswith(
+            f"The first {kept} of {len(whole)} entries of movements are shown. More would exceed the byte budget."
+        )
 
 
 def test_a_table_is_cut_at_its_end() -> None:
@@ -210,7 +212,7 @@ def test_a_table_is_cut_at_its_end() -> None:
     kept = len(told["prices"])
     assert 20 < kept < 500
     assert list(told["prices"]) == [f'C"{number}' for number in range(kept)]
-    assert f"The first {kept} of 500 entries of prices are shown." in told["notes"]
+    assert f"The first {kept} of 500 entries of prices are shown. More would exceed the byte budget." in told["notes"]
 
 
 def test_an_answer_that_no_cut_makes_short_enough_is_no_answer() -> None:
