@@ -154,9 +154,8 @@ def _cut(name: str, whole: Any, available: int) -> tuple[Any, str]:
     kind, kept = type(whole), list(whole.items() if isinstance(whole, dict) else whole)
     while kept and size(kind(kept)) > available:
         kept = kept[: len(kept) * 9 // 10]
-    return kind(
-        kept
-    ), f"The first {len(kept)} of {len(whole)} entries of {name} are shown. More would exceed the byte budget."
+    cut = f"The first {len(kept)} of {len(whole)} entries of {name} are shown. More would exceed the byte budget."
+    return kind(kept), cut
 
 
 def _view(tool: McpTool, asked: ToolRequest, document: Any) -> Any:
