@@ -118,6 +118,12 @@ def count(size: int, noun: str) -> str:
     return f"{size:,} {noun}{'' if size == 1 else 's'}"
 
 
+def sentence(text: str) -> str:
+    """A text of another program or package as a sentence. A first word that is a name or a number stays as it is."""
+    first = text[:1].upper() if text.partition(" ")[0].isalpha() else text[:1]
+    return f"{first}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+
+
 def day(instant: str) -> str:
     """The UTC day of an instant or of a date: `2025-07-25`."""
     return instant[:10]

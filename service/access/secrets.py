@@ -28,8 +28,8 @@ _HEADING: Final = (
     "# Secrets of this service. Anyone who has them can make sessions. Without them, every key and session ends.\n"
 )
 KEY_SECRET_REMEDY: Final = (
-    f"stop the service and put the {FILE_NAME} kept with the backup back in its place; if it is lost, revoke these "
-    "keys with `verdict admin keys revoke` and make new ones"
+    f"Stop the service and put the {FILE_NAME} kept with the backup back in its place. If it is lost, revoke these "
+    "keys with `verdict admin keys revoke` and make new ones."
 )
 _NEWEST_CREDENTIAL: Final = (
     "CASE WHEN EXISTS (SELECT 1 FROM peppers) THEN (SELECT coalesce(max(id), 0) FROM credentials) ELSE 0 END"
@@ -183,7 +183,7 @@ async def check_key_secret(db: Database, secrets: Secrets, clock: Clock) -> None
     strange = await db.write(enter)
     if strange:
         _log.warning(
-            "%s is not the one that working keys were made with: this service does not know them. What to do: %s.",
+            "%s is not the one that working keys were made with: this service does not know them. %s",
             FILE_NAME,
             KEY_SECRET_REMEDY,
             extra={"keys": strange},

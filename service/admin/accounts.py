@@ -1,4 +1,4 @@
-"""`verdict admin keys`, `grants` and `usage`: who may ask, and who has asked."""
+"""`verdict admin keys`, `grants` and `usage`: API keys, tiers, and the questions that users have asked."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
@@ -34,7 +34,7 @@ GROUP BY user_id, name ORDER BY max(id) DESC
 def keys() -> None:
     """Create, list and revoke the API keys of every user.
 
-    Your own keys at a service are those of `verdict keys`.
+    For your own keys at a service, run `verdict keys`.
     """
 
 
@@ -52,11 +52,11 @@ def create_key(
     environment: Environment, name: str, tier: Tier | None, expires: int | None, wallet: str | None, user: int | None,
     *, json: bool,
 ) -> int:  # fmt: skip
-    """Create a key, shown this once."""
+    """Create a key. It is shown once."""
     try:
         name = msgspec.convert(name, KeyName)
     except msgspec.ValidationError as error:
-        raise RefusalError("--name takes 1 to 80 characters, none of them a control character", MISUSED) from error
+        raise RefusalError("--name takes 1 to 80 characters without control characters.", MISUSED) from error
 
     async def make(folder: Folder) -> IssuedKey:
         return await folder.admin.create_key(
@@ -69,8 +69,8 @@ def create_key(
         return DONE
     say(issued.key)
     tell(
-        f"This key is shown once: keep it now. User {issued.user_id}, tier {issued.tier}, {_ends(issued.expires_at)}, "
-        f"for the service on {Settings.from_environ(environment.variables).data_dir}."
+        f"This key is shown once. Keep it now. It is for user {issued.user_id}, tier {issued.tier}, "
+        f"{_ends(issued.expires_at)}, of the service on {Settings.from_environ(environment.variables).data_dir}."
     )
     return DONE
 
@@ -108,20 +108,20 @@ def list_keys(environment: Environment, user: int | None, *, json: bool) -> int:
 def revoke_key(environment: Environment, prefix: str) -> int:
     """Revoke a key at once."""
     _on_keys(environment, lambda folder: folder.admin.revoke_key(prefix))
-    return say(f"{prefix} is revoked; a running service knows within a second.")
+    return say(f"{prefix} is revoked. A running service stops accepting it within a second.")
 
 
 def _on_keys(environment: Environment, work: Callable[[Folder], Awaitable[T]]) -> T:
-    """As `run_in_folder`; without a data folder, the refusal also says where a person's own keys are."""
+    """`run_in_folder`, with a hint at `verdict keys` where there is no data folder."""
     try:
         return run_in_folder(environment.variables, work)
     except NoServiceError as error:
-        raise NoServiceError(f"{error}; your own keys at a service are those of `verdict keys`") from None
+        raise NoServiceError(f"{error} For your own keys at a service, run `verdict keys`.") from None
 
 
 @click.group("grants", cls=VerdictGroup)
 def grants() -> None:
-    """Give tiers to users and wallets, list what was given, and take it back."""
+    """Give tiers to users and wallets, list and revoke them."""
 
 
 @grants.command("add", example="verdict admin grants add --user 1 --tier access --expires 30d")
@@ -178,7 +178,7 @@ def list_grants(environment: Environment, *, json: bool) -> int:
 def revoke_grant(environment: Environment, grant: int) -> int:
     """End a grant at once."""
     run_in_folder(environment.variables, lambda folder: folder.admin.revoke_grant(grant))
-    return say(f"Grant {grant} is revoked; a running service knows within a second.")
+    return say(f"Grant {grant} is revoked. A running service applies this within a second.")
 
 
 def _end(folder: Folder, duration_ms: int | None) -> int | None:
@@ -213,7 +213,7 @@ def _day(instant: object) -> str:
 
 
 def _ends(expires: str | None) -> str:
-    return f"until {expires}" if expires else "without an end"
+    return f"until {expires}" if expires else "no expiry"
 
 
 def _holder(grant: Mapping[str, Any]) -> str:

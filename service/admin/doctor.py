@@ -4,7 +4,7 @@ import asyncio
 import http.client
 import shutil
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from service.access.audit import repair_counters, repair_days
 from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
 from service.admin.doctor_checks import check_store, judge
 from service.admin.doctor_network import check_model, check_proxies, check_settlement, check_wallets
-from service.admin.folder import address_of, json_option, refusing
+from service.admin.folder import ORIGIN, address_of, adopt_source, json_option, refusing
 from service.admin.listener import bracketed, local, resolve
 from service.admin.upstreams import EndpointResult, ask_upstreams
 from service.cli.doctor_command import DoctorCheck, is_exposed
@@ -24,13 +24,15 @@ from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, day_of
+from service.formats import count
 from service.settings import Settings
-from service.storage.engine import VERSION, StorageError, check_version
-from service.storage.store import open_store
+from service.storage.engine import VERSION, DatabaseError, StorageError, check_version
+from service.storage.store import open_snapshot, open_store
 from service.wiring.clocks import choose_clock
 
 LEAST_FREE_BYTES: Final = 200 * 2**20
 LARGEST_WAL_BYTES: Final = 256 * 2**20
+_RESTORE_SECRETS: Final = f"Restore {FILE_NAME} from the backup. A new one ends every key and session."
 _LIVE: Final = "/healthz"
 _TIMEOUT_S: Final = 4
 """For the connection to the running service, and for each read."""
@@ -62,6 +64,7 @@ def doctor(context: click.Context, *, repair: bool, upstreams: bool, health: boo
             url = check_health(settings)
             put_document({"ok": True, "url": url}) if json else put_lines([f"{url} answers."])
             return DONE
+        settings = _with_source(settings, environment.variables)
         clock = choose_clock(settings)
         found = ask_upstreams(settings, clock) if upstreams else _check_folder(settings, clock, repair=repair)
     is_sound = not any(row.is_finding for row in found)
@@ -74,6 +77,21 @@ def doctor(context: click.Context, *, repair: bool, upstreams: bool, health: boo
             ok, warned, failed = map(states.count, ("ok", "warn", "fail"))
             put_lines([f"{len(found)} endpoints: {ok} ok, {warned} warnings, {failed} failed."])
     return DONE if is_sound else FAILED
+
+
+def _with_source(settings: Settings, environment: Mapping[str, str]) -> Settings:
+    """Settings with the source of the data in the store, if none is set. The checks report an unreadable store."""
+    try:
+        with open_snapshot(address_of(settings)) as connection:
+            adopted = adopt_source(settings, environment, connection.execute(ORIGIN).fetchall())
+    except (RefusalError, StorageError, DatabaseError):
+        return settings
+    if adopted is not settings:
+        tell(
+            "This data folder holds recorded data, so VERDICT_SOURCE=fixtures is assumed. Set VERDICT_SOURCE=live to "
+            "check live upstreams."
+        )
+    return adopted
 
 
 def _check_folder(settings: Settings, clock: Clock, *, repair: bool) -> list[DoctorCheck]:
@@ -102,7 +120,7 @@ async def _repair(settings: Settings, clock: Clock) -> None:
         today = day_of(clock.now_ms())
         counters = await database.write(repair_counters)
         days = await database.write(lambda connection: repair_days(connection, today))
-    tell(f"repaired: the counters of {len(counters)} users, the days of {len(days)}")
+    tell(f"Repaired the counters of {count(len(counters), 'user')} and the days of {count(len(days), 'user')}.")
 
 
 def _engine() -> DoctorCheck:
@@ -111,27 +129,31 @@ def _engine() -> DoctorCheck:
         check_version()
     except StorageError as error:
         found.append(str(error))
-    return judge("SQLite", version, version, found, "install the package pysqlite3")
+    return judge("SQLite", version, version, found, "Install the package pysqlite3.")
 
 
 def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
     path = folder / FILE_NAME
     if not path.exists():
-        remedy = f"restore {FILE_NAME} beside the database; a new one ends every key and session"
-        return DoctorCheck("secrets", "missing", [f"{path} is not there"], remedy), None
+        return DoctorCheck("secrets", "missing", [f"{path} does not exist."], _RESTORE_SECRETS), None
+    if is_exposed(path):
+        return _exposed("secrets", path), None
     try:
         return DoctorCheck("secrets", "readable by their owner alone"), open_secrets(folder)
     except SecretsError as error:
-        said, _, remedy = str(error).partition("; ")
-        return DoctorCheck("secrets", "cannot be used", [said], remedy), None
+        return judge("secrets", "", "cannot be used", [str(error)], _RESTORE_SECRETS), None
+
+
+def _exposed(check: str, path: Path) -> DoctorCheck:
+    return DoctorCheck(check, "open to others", [f"Other users can read {path}."], f"Run `chmod 600 {path}`.")
 
 
 def _disk(folder: Path) -> DoctorCheck:
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
-    found = [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"] if free < LEAST_FREE_BYTES else []
+    found = [f"Less than {LEAST_FREE_BYTES // 2**20} MiB are free."] if free < LEAST_FREE_BYTES else []
     said = f"{free / 2**30:.1f} GiB free"
-    return judge("disk", said, said, found, "free disk space")
+    return judge("disk", said, said, found, "Free disk space.")
 
 
 def _files(path: Path) -> list[DoctorCheck]:
@@ -139,14 +161,10 @@ def _files(path: Path) -> list[DoctorCheck]:
     wal = path.with_name(path.name + "-wal")
     size = wal.stat().st_size if wal.exists() else 0
     said = f"{size / 2**20:.1f} MiB"
-    good = "the database is readable by its owner alone"
-    exposed = [f"{path} can be read by others"] if is_exposed(path) else []
-    unfolded = ["the write-ahead log is not folded into the database"] if size > LARGEST_WAL_BYTES else []
-    remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
-    return [
-        judge("privacy", good, "open to others", exposed, f"run: chmod 600 {path}"),
-        judge("log", said, said, unfolded, remedy),
-    ]
+    private = DoctorCheck("privacy", "the database is readable by its owner alone")
+    large = ["The write-ahead log is not merged into the database."] if size > LARGEST_WAL_BYTES else []
+    remedy = "Stop programs that keep the database open (`fuser` names them), or restart the service."
+    return [_exposed("privacy", path) if is_exposed(path) else private, judge("log", said, said, large, remedy)]
 
 
 def check_health(settings: Settings) -> str:
@@ -160,12 +178,12 @@ def check_health(settings: Settings) -> str:
     """
     if settings.port == 0:
         raise RefusalError(
-            "VERDICT_PORT=0 takes any free port, so the service's port is not known: set VERDICT_PORT to it", MISUSED
+            "VERDICT_PORT=0 takes any free port, so the service's port is not known. Set VERDICT_PORT to it.", MISUSED
         )
     try:
         host = local(resolve(settings.host, settings.port)[1][0])
     except (OSError, UnicodeError) as error:
-        raise RefusalError(f"VERDICT_HOST={settings.host} is not a known host ({error})") from error
+        raise RefusalError(f"VERDICT_HOST={settings.host} is not a known host ({error}). Correct it.") from error
     connection = http.client.HTTPConnection(host, settings.port, timeout=_TIMEOUT_S)
     url = f"http://{bracketed(host)}:{settings.port}{_LIVE}"
     if settings.tls_cert is not None:
@@ -179,8 +197,8 @@ def check_health(settings: Settings) -> str:
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise RefusalError(
-            f"{url} does not answer ({reason}): start the service, set VERDICT_PORT to the port it has, or read its log"
+            f"{url} does not answer ({reason}). Start the service, set VERDICT_PORT to its port, or read its log."
         ) from error
     if status != http.client.OK:
-        raise RefusalError(f"{url} answers {status}, not 200: check what listens there")
+        raise RefusalError(f"{url} answers {status}, not 200. Check which program listens there.")
     return url

@@ -15,6 +15,7 @@ from service.cli.doctor_command import DoctorCheck
 from service.cli.environment import Environment, VerdictCommand
 from service.cli.formatting import span
 from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, day_of, iso, parse_iso
+from service.formats import count, sentence
 from service.market.plausibility.quarantine import QUARANTINE, WHOLE, QuarantinedValue, QuarantineReport
 from service.payments.audit import audit_payments, read_unsettled
 from service.payments.settlement_checks import count_late, read_stops
@@ -33,31 +34,29 @@ _LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
 """A signature is valid for two minutes at most; a minute later its outcome can be known, unless nodes fail."""
 
 _RESTORE: Final = (
-    f"stop the service, move {DATABASE} and the files beginning with its name aside, and put the newest copy made with "
-    "`verdict admin backup` in its place"
+    f"Stop the service, move all files whose names begin with {DATABASE} aside, and put the newest copy made with "
+    "`verdict admin backup` in its place."
 )
-_RESTORE_SERVER: Final = (
-    "stop every service on this database and restore the newest copy made with pg_dump in its place"
-)
+_RESTORE_SERVER: Final = "Stop every service on this database and replace it with the newest copy made with pg_dump."
 _KEEP: Final = (
-    "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
-    "`verdict admin backup`; `verdict admin payments export` prints the receipts of both"
+    "Keep a copy of this database, because it is the record of payments. Compare it with the newest one made with "
+    "`verdict admin backup`: `verdict admin payments export` prints the receipts of both."
 )
 _KEEP_SERVER: Final = (
-    "keep a copy of this database made with pg_dump, for it says what was paid, and compare it with the newest one "
-    "from before; `verdict admin payments export` prints the receipts of both"
+    "Keep a copy of this database made with pg_dump, because it is the record of payments. Compare it with the newest "
+    "earlier one: `verdict admin payments export` prints the receipts of both."
 )
-_REPAIR: Final = "stop the service and run `verdict admin doctor --repair`"
+_REPAIR: Final = "Stop the service and run `verdict admin doctor --repair`."
 
 
 def judge(check: str, good: str, bad: str, findings: Iterable[str], remedy: str) -> DoctorCheck:
-    """Make a check: `good` is said of no findings; `bad` of some, with the number of them for `{}`, and the remedy."""
-    found = list(findings)
+    """Make a check: says `good` without findings, else `bad`, with the number of findings for `{}`, and the remedy."""
+    found = list(map(sentence, findings))
     return DoctorCheck(check, bad.format(len(found)), found, remedy) if found else DoctorCheck(check, good)
 
 
 class StoreSnapshot(Struct, frozen=True):
-    """What the checks of the store read, and what to do about damage and about differing payments."""
+    """The input of the store's checks. `restore` is the remedy for damage, `keep` for payments that do not add up."""
 
     connection: Connection
     now_ms: int
@@ -82,11 +81,11 @@ def check_store(settings: Settings, address: str, now_ms: int, secrets: Secrets 
             return [*first, *(found for check in _CHECKS for found in check(snapshot))]
     except DatabaseError as error:
         if settings.store is None:
-            return [DoctorCheck("database", "cannot be read", [str(error)], restore)]
+            return [judge("database", "", "cannot be read", [str(error)], restore)]
         from service.storage.postgres.errors import refusal  # noqa: PLC0415 - asyncpg, where it is used
 
         said = str(refusal(settings.store, error, error_name(error)))  # without its password
-        return [DoctorCheck("database", "cannot be read", [said], "correct VERDICT_STORE, or start the server")]
+        return [judge("database", "", "cannot be read", [said], "Correct VERDICT_STORE, or start the server.")]
 
 
 def _server(connection: Connection) -> list[DoctorCheck]:
@@ -95,24 +94,24 @@ def _server(connection: Connection) -> list[DoctorCheck]:
 
     found = read_server_status(connection, LEADER)
     risks = [
-        f"{name} is {value}: acknowledged writes may be lost"
+        f"The server's setting {name} is {value}, so acknowledged writes may be lost."
         for name, value in found.keeps.items()
         if value not in {"on", "remote_apply"}
     ]
     if found.standby:
-        risks.append("it is a read-only standby")
+        risks.append("The server is a read-only standby.")
     good, bad = (f"{found.version}, {said}" for said in ("commits are durable", "not usable for the service"))
-    size = f"reachable, {found.size / 2**20:.1f} MiB; check its pages with pg_amcheck"
-    empty = [] if found.begun else ["no service has used it yet"]
-    start = "start the service once, or name the database that it uses in VERDICT_STORE"
+    size = f"reachable, {found.size / 2**20:.1f} MiB (pg_amcheck checks its pages)"
+    empty = [] if found.begun else ["No service has used this database yet."]
+    start = "Start the service once, or name the database that it uses in VERDICT_STORE."
     places = ", ".join(dict.fromkeys(found.nodes))
     processes = "1 process is" if len(found.nodes) == 1 else f"{len(found.nodes)} processes are"
     nodes = f"{processes} connected, from {places}" if found.nodes else "no process of the service is connected"
     leader = f"the leader is connected from {found.leader}" if found.leader else "no process is the leader"
     return [
-        judge("PostgreSQL", good, bad, risks, "set all three to on, on the server that writes"),
+        judge("PostgreSQL", good, bad, risks, "Set all three to on, on the server that writes."),
         judge("database", size, size, empty, start),
-        DoctorCheck("nodes", f"{nodes}; {leader}"),
+        DoctorCheck("nodes", f"{nodes}, and {leader}"),
     ]
 
 
@@ -121,11 +120,11 @@ def _usage(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     connection = snapshot.connection
     good = "every counter is the sum of its events"
     yield judge("counters", good, "{} users differ", audit_counters(connection), _REPAIR)
-    good = "every free question of a device is the question of one device"
+    good = "every free question of a device belongs to one device"
     yield judge("devices", good, "{} differ", audit_devices(connection), snapshot.restore)
     ahead = find_future_days(connection, day_of(snapshot.now_ms))
-    found = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in ahead]
-    remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
+    found = [f"User {user} was last seen on {iso(day * DAY_MS)[:10]}." for user, day in ahead]
+    remedy = f"Correct the machine's clock. {_REPAIR} Until then these users get no daily question."
     yield judge("days", "no day is in the future", "{} users are in the future", found, remedy)
 
 
@@ -138,14 +137,14 @@ def _ledger(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
 
 def _payments(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     if found := audit_payments(snapshot.connection):
-        yield DoctorCheck("payments", "money, receipts and usage differ", found, snapshot.keep)
+        yield judge("payments", "", "money, receipts and usage differ", found, snapshot.keep)
         return
     late = [
-        f"{receipt_id} is open since {iso(claimed_ms)}"
+        f"Payment {receipt_id} has been open since {iso(claimed_ms)}."
         for receipt_id, claimed_ms in read_unsettled(snapshot.connection)
         if snapshot.now_ms - claimed_ms > _LONGEST_OPEN_MS
     ]
-    remedy = "run `verdict admin payments reconcile`; it says what stands in the way of each"
+    remedy = "Run `verdict admin payments reconcile`. It prints why each is still open."
     yield judge("payments", "money, receipts and usage agree", "{} open for too long", late, remedy)
 
 
@@ -162,29 +161,30 @@ _FAILED: Final = """
 
 def _refreshes(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     found = [
-        f"{what}: {body or 'no answer'}{'' if status is None else f' (status {status})'}, {iso(failed_ms)}"
+        f"{what} failed at {iso(failed_ms)}{'' if status is None else f' with status {status}'}: "
+        f"{sentence(body or 'no answer')}"
         for what, failed_ms, status, body in snapshot.connection.execute(_FAILED).fetchall()
     ]
-    remedy = "run `verdict admin doctor --upstreams`; it asks every upstream and says what to do about each"
+    remedy = "Run `verdict admin doctor --upstreams`. It asks every upstream and prints what to do about each."
     yield judge("refreshes", "none has failed", "the last of {} failed", found, remedy)
 
 
 def _facilitator(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     """False and unchecked reports of settlements."""
     stopped = [
-        f"payments through {stop.facilitator} are stopped since {iso(stop.stopped_ms)}: it reported "
-        f"{stop.receipt_id} as settled by {stop.transaction}, and the chain does not show that"
+        f"Payments through {stop.facilitator} have been stopped since {iso(stop.stopped_ms)}: it reported "
+        f"{stop.receipt_id} as settled by {stop.transaction}, but the chain does not show that."
         for stop in read_stops(snapshot.connection)
     ]
     if stopped:
-        resume = "ask the facilitator's operator, or use another facilitator; then run `verdict admin payments resume`"
+        resume = "Ask the facilitator's operator, or use another facilitator. Then run `verdict admin payments resume`."
         yield DoctorCheck("facilitator", "reported a settlement that is not on the chain", stopped, resume)
         return
     late = count_late(snapshot.connection, snapshot.now_ms)
-    found = [f"{late} reported settlements could not be checked on the chain within a minute"] if late else []
-    good = "no settlement was reported that the chain does not show"
-    remedy = "let VERDICT_RPC_URL name a node that answers; the service goes on checking"
-    yield judge("facilitator", good, f"{late} reports unchecked", found, remedy)
+    found = [f"{count(late, 'report')} of a settlement could not be checked on the chain within a minute."]
+    good = "the chain shows every settlement that was reported"
+    remedy = "Set VERDICT_RPC_URL to a node that answers. The service keeps checking."
+    yield judge("facilitator", good, f"{count(late, 'report')} unchecked", found if late else [], remedy)
 
 
 def check_quarantine(connection: Connection) -> DoctorCheck:
@@ -192,12 +192,12 @@ def check_quarantine(connection: Connection) -> DoctorCheck:
     held = _read_quarantined(connection)
     if not held:
         return DoctorCheck("quarantine", "no value is quarantined")
-    whole = [f"every answer of {value.source} is quarantined: {value.reason}" for value in held if value.coin == WHOLE]
+    whole = [f"All answers of {value.source} are quarantined: {value.reason}." for value in held if value.coin == WHOLE]
     single = Counter(f"{value.coin} {value.field} ({value.reason})" for value in held if value.coin != WHOLE)
-    said = f"{len(single)} values are quarantined{': ' if single else ''}{', '.join(sorted(single)[:3])}"
+    said = f"{count(len(single), 'value')} quarantined{': ' if single else ''}{', '.join(sorted(single)[:3])}"
     remedy = (
-        "run `verdict admin doctor --upstreams`; values are accepted again by themselves once the upstream's answers "
-        "are plausible, or once a second source confirms them"
+        "Run `verdict admin doctor --upstreams`. The service accepts values again once the upstream's answers are "
+        "plausible, or once a second source confirms them."
     )
     return judge("quarantine", said, said, whole, remedy)
 
@@ -210,8 +210,8 @@ def _read_quarantined(connection: Connection) -> list[QuarantinedValue]:
 def _keys(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     if snapshot.secrets is not None:
         strange = count_unverifiable_keys(snapshot.connection, snapshot.secrets, snapshot.now_ms)
-        found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
-        good = f"all that work were made with this {FILE_NAME}"
+        found = [f"The service does not know {count(strange, 'working key')}: made with another {FILE_NAME}."]
+        good = f"all working keys were made with this {FILE_NAME}"
         yield judge("keys", good, f"{strange} unknown", found if strange else [], KEY_SECRET_REMEDY)
 
 
@@ -232,8 +232,8 @@ _CHECKS: Final[tuple[Callable[[StoreSnapshot], Iterable[DoctorCheck]], ...]] = (
 def quarantine(environment: Environment, *, json: bool) -> int:
     """List values that are held back, and why.
 
-    Answers go on with the last accepted value and name it stale. A value is accepted again once the upstream's answers
-    are plausible, or once a second source confirms it.
+    Answers keep the last accepted value and mark it stale. A value is accepted again once the upstream's answers are
+    plausible, or once a second source confirms it.
     """
     with refusing():
         settings = Settings.from_environ(environment.variables)

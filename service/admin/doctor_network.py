@@ -30,32 +30,34 @@ from service.wallets.watchlist import Watched, read_listed, watched_in
 _GWEI: Final = 10**9
 _ETHER: Final = 10**18
 _GAS: Final = 100_000
-"""What a settlement takes of gas, roundly: USDC's transfer by authorization, its proxy included."""
+"""Gas of a settlement, rounded up: USDC's transfer by authorization, its proxy included."""
 
 _FEWEST: Final = 100
-"""For so many settlements the operator's account should hold gas."""
+"""Settlements that the operator's account should hold gas for."""
 
 _OLDEST_BLOCK_MS: Final = 10 * MINUTE_MS
 _DOMAIN_SEPARATOR: Final = keccak256(b"DOMAIN_SEPARATOR()")[:4]
-_ANOTHER_FACILITATOR: Final = "let VERDICT_FACILITATOR_URL name an x402 facilitator that settles on VERDICT_NETWORK"
-_ANOTHER_NODE: Final = "let VERDICT_RPC_URL name a node of VERDICT_NETWORK that follows the chain"
+_ANOTHER_FACILITATOR: Final = "Set VERDICT_FACILITATOR_URL to an x402 facilitator that settles on VERDICT_NETWORK."
+_ANOTHER_NODE: Final = "Set VERDICT_RPC_URL to a node of VERDICT_NETWORK that is in sync."
+_CORRECT_SETTING: Final = "Correct the setting."
 _ANOTHER_MODEL: Final = (
-    "let VERDICT_LLM_URL name an OpenAI-compatible API (up to what stands before /chat/completions) that streams, "
-    "VERDICT_LLM_MODEL a model it has, and VERDICT_LLM_KEY a key it takes; until then the rules write every answer"
+    "Set VERDICT_LLM_URL to an OpenAI-compatible API that streams (the part before /chat/completions), "
+    "VERDICT_LLM_MODEL to one of its models, and VERDICT_LLM_KEY to its key. Until then the rules write every answer."
 )
 _OTHER_WALLET_NODES: Final = (
-    "Set VERDICT_WALLETS_RPC to JSON-RPC nodes of one chain, separated by commas, that are in sync and have eth_getLogs"
+    "Set VERDICT_WALLETS_RPC to JSON-RPC nodes of one chain, separated by commas, that are in sync and have "
+    "eth_getLogs."
 )
 
 
 def check_proxies(settings: Settings) -> list[DoctorCheck]:
-    """Say which proxy of the environment is used for which upstream; empty if none is."""
+    """The proxies of the environment with the upstreams that use them; empty if none is used."""
     users: dict[str, list[str]] = {}
     for name, url in _configured(settings):
         try:
             proxy = proxy_for(url)
         except SettingsError as error:
-            return [DoctorCheck("proxy", "invalid setting", [str(error)], "correct the variable, or unset it")]
+            return [judge("proxy", "", "invalid setting", [str(error)], "Correct the variable, or unset it.")]
         if proxy is not None:
             users.setdefault(str(proxy), []).append(name)
     used = [f"{proxy} for {', '.join(names)}" for proxy, names in users.items()]
@@ -64,7 +66,7 @@ def check_proxies(settings: Settings) -> list[DoctorCheck]:
 
 
 def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Name and URL of everything that the service asks and the operator configures."""
+    """Name and URL of every configured upstream."""
     if settings.source == "live":
         for name in UPSTREAMS:
             yield TITLES[name], settings.url_of(name)
@@ -79,24 +81,26 @@ def _configured(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 Findings = list[tuple[str, str]]
-"""What was found, each with its remedy."""
+"""Each finding with its remedy."""
 
 
 async def check_settlement(settings: Settings, clock: Clock) -> DoctorCheck:
-    """Try the way that payments take, up to where money would move."""
+    """Check everything that a settlement needs, without moving money."""
     if settings.settlement == "ledger":
-        return DoctorCheck("settlement", "payments are recorded, and nothing moves on a chain")
+        return DoctorCheck("settlement", "payments are recorded, and no money moves on a chain")
     findings: Findings
     try:
         said, findings = await (_try_chain if settings.settlement == "chain" else _try_facilitator)(settings, clock)
     except SettingsError as error:
-        said, findings = "invalid setting", [(str(error), "set it right")]
+        said, findings = "invalid setting", [(str(error), _CORRECT_SETTING)]
     except NodeError as error:
         said, findings = "the node gives no answer", [(str(error), _ANOTHER_NODE)]
     except UpstreamError as error:
-        said, findings = error.message, [(error.body or "it says nothing", _ANOTHER_FACILITATOR)]
+        answer = f"The answer is: {error.body}" if error.body else "The answer is empty."
+        finding = error.body if error.upstream_status is None else answer
+        said, findings = error.message, [(finding, _ANOTHER_FACILITATOR)]
     remedies = dict.fromkeys(remedy for _, remedy in findings)
-    return DoctorCheck("settlement", said, [finding for finding, _ in findings], "; ".join(remedies) or None)
+    return judge("settlement", said, said, [finding for finding, _ in findings], " ".join(remedies))
 
 
 async def _try_facilitator(settings: Settings, clock: Clock) -> tuple[str, Findings]:
@@ -106,7 +110,7 @@ async def _try_facilitator(settings: Settings, clock: Clock) -> tuple[str, Findi
         versions = await facilitator.versions()
     names = {1: NETWORKS[settings.network].v1_name, 2: settings.network}
     missing = [
-        (f"it does not settle `exact` on {name} as x402 v{version} has it", _ANOTHER_FACILITATOR)
+        (f"It does not settle `exact` of x402 v{version} on {name}.", _ANOTHER_FACILITATOR)
         for version, name in names.items()
         if version not in versions
     ]
@@ -124,10 +128,10 @@ async def _try_chain(settings: Settings, clock: Clock) -> tuple[str, Findings]:
     enough_for = balance // (_GAS * max(price, 1))
     cap = settings.gas_cap_gwei
     if price > cap * _GWEI:
-        said = f"gas costs {price / _GWEI:g} gwei and VERDICT_GAS_CAP_GWEI is {cap}: nothing is settled"
-        findings.append((said, "wait until gas is cheaper, or allow more"))
+        said = f"Gas costs {price / _GWEI:g} gwei and VERDICT_GAS_CAP_GWEI is {cap}, so nothing is settled."
+        findings.append((said, "Wait until gas is cheaper, or raise VERDICT_GAS_CAP_GWEI."))
     if enough_for < _FEWEST:
-        findings.append(("the operator's account runs out of gas", f"send ether to {address}"))
+        findings.append(("The operator's account is running out of gas.", f"Send ether to {address}."))
     return f"{address} has {balance / _ETHER:.6g} ETH, gas for {enough_for} settlements", findings
 
 
@@ -137,9 +141,9 @@ async def _try_node(rpc: EthereumRpc, settings: Settings, clock: Clock) -> Findi
     domain = await rpc.call(network.usdc, _DOMAIN_SEPARATOR)
     findings = []
     if age_ms > _OLDEST_BLOCK_MS:
-        findings.append((f"the node's newest block is {age_ms // MINUTE_MS} minutes old", _ANOTHER_NODE))
+        findings.append((f"The node's newest block is {age_ms // MINUTE_MS} minutes old.", _ANOTHER_NODE))
     if domain != domain_separator(network.domain.name, network.domain.version, number, network.usdc):
-        findings.append((f"the token at {network.usdc} is not the one that payers sign for", _ANOTHER_NODE))
+        findings.append((f"The token at {network.usdc} is not the one that payers sign for.", _ANOTHER_NODE))
     return findings
 
 
@@ -147,7 +151,7 @@ async def check_model(settings: Settings, clock: Clock) -> DoctorCheck:
     """Ask the configured model one short question, outside the daily budget."""
     endpoint = endpoint_of(settings)
     if endpoint is None:
-        return DoctorCheck("model", "no model is configured; the rules write every answer")
+        return DoctorCheck("model", "no model is configured, so the rules write every answer")
     usage, failure = "reports its usage", None
     try:
         async with open_completions(endpoint, clock) as completions:
@@ -157,7 +161,7 @@ async def check_model(settings: Settings, clock: Clock) -> DoctorCheck:
     else:
         failure = None if completion.text.strip() else "an empty answer"
         usage = usage if completion.tokens else "does not report its usage, so the maximum is counted"
-    found = [] if failure is None else [f"{endpoint.model}: {failure}"]
+    found = [] if failure is None else [f"The model {endpoint.model} failed: {failure}"]
     return judge("model", f"{endpoint.model} answers and {usage}", "it does not answer", found, _ANOTHER_MODEL)
 
 
@@ -166,11 +170,11 @@ async def check_wallets(settings: Settings, address: str, clock: Clock) -> Docto
     try:
         watched = await asyncio.to_thread(_watched, settings, address)
     except SettingsError as error:
-        return DoctorCheck("wallets", "invalid setting", [str(error)], "set it right")
+        return judge("wallets", "", "invalid setting", [str(error)], _CORRECT_SETTING)
     except DatabaseError:  # a finding of the database, not of the nodes
-        return DoctorCheck("wallets", "the watched wallets cannot be read; no node is called")
+        return DoctorCheck("wallets", "the watched wallets cannot be read, so no node is called")
     if not watched:
-        return DoctorCheck("wallets", "no wallet is watched; no node is called")
+        return DoctorCheck("wallets", "no wallet is watched, so no node is called")
     said = f"{len(watched)} are watched"
     if settings.source == "fixtures":
         return DoctorCheck("wallets", f"{said} on the recorded chain")
@@ -194,13 +198,13 @@ async def _try_wallet_nodes(settings: Settings, address: str, clock: Clock) -> l
             try:
                 chain_id, _, late = await look_at_node(Node(session), clock, address)
             except UpstreamError as error:
-                found.append(f"{error.message}: {error.body}")
+                found.append(f"The call failed: {error.message}: {error.body}")
                 continue
         chains.append(chain_id)
         if late:
-            found.append(f"the newest block of {name} is {late} minutes old")
+            found.append(f"The newest block of {name} is {late} minutes old.")
     if len(set(chains)) > 1:
-        found.append(f"they are on different chains: {', '.join(map(str, chains))}")
+        found.append(f"The nodes are on different chains: {', '.join(map(str, chains))}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The two keys that `make run` creates: one of tier `pro` to try everything, one of tier `free` to meet the quota.
+"""The two keys that `make run` creates: one of tier `pro` without a quota, one of tier `free` with one.
 
 Both are renewed at every start, because a key cannot be shown again. The `pro` key is stored for the service's address
 in the profile of the user who starts it, so that `verdict BTC` works at once.
@@ -23,7 +23,7 @@ from service.wire.access import Tier
 NAMES: Final[Mapping[Tier, str]] = {"pro": "make run", "free": "make run, free"}
 
 ORIGIN: Final = "make run"
-"""Where a stored credential comes from that `make run` may replace."""
+"""Marks a stored credential that `make run` may replace."""
 
 
 class FirstKeys(NamedTuple):
@@ -60,20 +60,20 @@ def store(environment: Mapping[str, str], url: str, keys: FirstKeys) -> str:
         stored = credentials.find(environment, url)
         if stored is not None and stored.origin != ORIGIN:
             what = "session" if stored.kind == "session" else "key"
-            return f"`verdict` uses the {what} that was stored for {url} before; `verdict logout` ends that."
+            return f"`verdict` uses the {what} that was stored for {url} before. `verdict logout` removes it."
         credentials.keep(environment, url, StoredCredential(keys.pro, "api_key", None, None, ORIGIN), keyring=False)
     except RefusalError as error:
         return f"The pro key is not stored ({error}). Set VERDICT_TOKEN to it."
     if environment.get("VERDICT_TOKEN"):
-        return f"The pro key is stored for {url}, but VERDICT_TOKEN is set and goes before it."
+        return f"The pro key is stored for {url}, but VERDICT_TOKEN is set and takes precedence."
     return f"The pro key is stored for {url}: `verdict` uses it."
 
 
 def welcome(environment: Mapping[str, str], url: str, keys: FirstKeys, *, data: str, page: bool) -> str:
-    """The text that a person reads when the service listens.
+    """The text that is printed when the service listens.
 
     Args:
-        environment: Of the process, to tell what `verdict` would call.
+        environment: Of the process. It decides which service `verdict` calls.
         url: Where the service listens.
         keys: The keys.
         data: `recorded` or `live`.
@@ -94,7 +94,7 @@ def welcome(environment: Mapping[str, str], url: str, keys: FirstKeys, *, data: 
         f"            curl -s -H 'Authorization: Bearer {keys.pro}' {url}/api/cli/coin/risk/BTC",
         "",
         store(environment, url, keys),
-        "Both are made anew at every `make run`, and those of the last one end.",
+        "Every `make run` makes both keys anew and revokes those of the last one.",
     ]
     folder = Path(sys.executable).parent
     if (folder / "verdict").exists():

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from service.access.admin import AccessAdmin
 from service.access.factory import open_admin
@@ -33,6 +34,10 @@ json_option: Final = click.option("--json", "json", is_flag=True, help="Print JS
 
 Column = str | Callable[[Any], object]
 
+ORIGIN: Final = "SELECT origin FROM market_state"
+_RECORDED: Final = "fixtures:"
+"""How the origin of recorded data begins."""
+
 
 def say(*lines: str) -> int:
     """Print lines; returns the exit code of success."""
@@ -53,13 +58,13 @@ def show(
     """Print a document of one list as JSON, or as a table and the lines after it.
 
     Args:
-        environment: Where it is read.
+        environment: The screen that the table fits.
         document: The name of the list, and its rows.
         columns: By header, the field of a row, or what makes a cell of a row.
         sides: One letter per column: `l` may shrink, `w` stays whole, because it is typed again.
         json: Whether to print JSON.
-        nothing: What is printed of no rows.
-        after: Lines below the table, where there are rows.
+        nothing: What is printed if there are no rows.
+        after: Lines below the table, if there are rows.
 
     Returns:
         The exit code of success.
@@ -116,15 +121,14 @@ def database_of(settings: Settings) -> Path:
     """
     if settings.store is not None:
         raise RefusalError(
-            "VERDICT_STORE names a PostgreSQL server, which its own tools copy: run pg_dump on that address, and keep "
-            "secrets.toml with the copy"
+            "VERDICT_STORE names a PostgreSQL server. Copy it with pg_dump, and keep secrets.toml with the copy."
         )
     path = settings.data_dir / DATABASE
     check_file(path, marks_of(path))
     if not path.is_file():
         raise NoServiceError(
-            f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder "
-            "(`make run` keeps it in ./.data)"
+            f"There is no database in {settings.data_dir}. Set VERDICT_DATA_DIR to the service's folder "
+            "(`make run` keeps it in ./.data)."
         )
     return path
 
@@ -136,6 +140,18 @@ def address_of(settings: Settings) -> str:
         NoServiceError: If the store is a file, and there is none.
     """
     return str(database_of(settings)) if settings.store is None else settings.store.text
+
+
+def adopt_source(settings: Settings, environment: Mapping[str, str], origins: Sequence[tuple[Any, ...]]) -> Settings:
+    """The settings; where VERDICT_SOURCE is not set, with the source that the store was filled from.
+
+    Args:
+        settings: Of the environment.
+        environment: Source of the settings.
+        origins: What `ORIGIN` reads from the store.
+    """
+    recorded = any(origin.startswith(_RECORDED) for (origin,) in origins)
+    return replace(settings, source="fixtures") if recorded and not environment.get("VERDICT_SOURCE") else settings
 
 
 def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Awaitable[T]], *, make: bool = False) -> T:
@@ -160,7 +176,8 @@ def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Await
                 secrets = open_secrets(settings.data_dir)
                 await check_key_secret(database, secrets, clock)
                 admin = open_admin(settings, secrets, database, clock)
-                return await work(Folder(settings, database, admin, clock, secrets))
+                adopted = adopt_source(settings, environment, await database.read(ORIGIN))
+                return await work(Folder(adopted, database, admin, clock, secrets))
 
     with refusing():
         settings = Settings.from_environ(environment)

@@ -16,12 +16,11 @@ UNSENT_BYTES: Final = 128 * 1024
 requests and read no answers."""
 
 _REMEDIES: Final = {
-    errno.EADDRINUSE: "it is taken. Stop what listens there, or set {port} (0 takes a free port)",
-    errno.EACCES: "this user may not. Set {port} to 1024 or more, and put a proxy in front for a lower one",
-    errno.EADDRNOTAVAIL: "it is no address of this machine. Set {host} to one, such as 127.0.0.1",
+    errno.EADDRINUSE: "The port is in use. Stop the program that listens there, or set {port} (0 takes a free port).",
+    errno.EACCES: "This user may not use that port. Set {port} to 1024 or more, and use a proxy for a lower port.",
+    errno.EADDRNOTAVAIL: "That is not an address of this machine. Set {host} to one, such as 127.0.0.1.",
 }
-_OTHERWISE: Final = "{reason}. Set {host} and {port}"
-
+_OTHERWISE: Final = "{reason}. Set {host} and {port}."
 
 _RETRY_S: Final = 0.1
 _pause: Final = threading.Event().wait
@@ -85,9 +84,9 @@ def _bind(host: str, port: int) -> socket.socket:
 def _reason(host: str, port: int, host_setting: str, port_setting: str, error: OSError | UnicodeError) -> str:
     number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
     remedy = _REMEDIES.get(number or 0, _OTHERWISE)
-    reason = error.strerror if isinstance(error, OSError) else "not a host name"
+    reason = error.strerror if isinstance(error, OSError) else "That is not a host name"
     said = remedy.format(host=host_setting, port=port_setting, reason=reason)
-    return f"cannot listen on {host}:{port}: {said}"
+    return f"Cannot listen on {host}:{port}. {said}"
 
 
 def _bounded(listener: socket.socket) -> socket.socket:

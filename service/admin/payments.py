@@ -29,10 +29,10 @@ from service.wire.payment import Receipt, SignedReceipt
 
 _MINUTE: Final = len("2026-01-31T00:00")
 _STATES: Final = ("settling", "settled", "delivered", "failed")
-_UNKNOWN: Final = "there is no payment {}; `verdict admin payments list` shows all"
+_UNKNOWN: Final = "There is no payment {}. `verdict admin payments list` shows all."
 _PAID: Final = frozenset({"settled", "delivered"})
 _WORTH_ASKING: Final = frozenset({"settling", "failed"})
-"""A failed payment may have been submitted by somebody else since; then the chain says so."""
+"""Anyone who has the signature can still submit a payment that failed here; the chain then shows it."""
 
 
 @click.group("payments", cls=VerdictGroup)
@@ -46,7 +46,7 @@ def payments() -> None:
 @json_option
 @click.pass_obj
 def show_all(environment: Environment, user: int | None, state: State | None, *, json: bool) -> int:
-    """List payments, newest first, and what those shown have brought in."""
+    """List payments, newest first, and their total."""
 
     async def read(folder: Folder) -> list[PaymentRow]:
         return await folder.database.inspect(lambda connection: list(read_payments(connection, user, state)))
@@ -127,7 +127,7 @@ def export(context: click.Context, *, as_csv: bool, json: bool) -> int:  # noqa:
 @json_option
 @click.pass_obj
 def resume(environment: Environment, *, json: bool) -> int:
-    """Take payments again through every facilitator that was stopped after a false report."""
+    """Accept payments again through every facilitator that was stopped after a false report."""
     stops = run_in_folder(environment.variables, lambda folder: folder.database.write(clear_stops))
     return show(
         environment,
@@ -181,11 +181,12 @@ def reconcile(environment: Environment, receipt_id: str | None, *, json: bool) -
         {"ID": "id", "STATE": "state", "TRANSACTION OR REASON": lambda one: one["transaction"] or one["reason"]},
         "wwl",
         json=json,
-        nothing="Nothing is open: of every payment it is known how it ended.",
+        nothing="No payment is open: the outcome of each is known.",
     )
     still_open = sum(record.state == "settling" for record in records)
     if still_open:
-        tell(f"{still_open} still open: the service goes on asking; nothing is charged twice")
+        is_open = f"{count(still_open, 'payment')} {'is' if still_open == 1 else 'are'} still open."
+        tell(f"{is_open} The service keeps asking about open payments. Nothing is charged twice.")
     return FAILED if still_open else DONE
 
 
@@ -193,7 +194,7 @@ async def _ask(folder: Folder, receipt_id: str | None) -> Sequence[PaymentRecord
     settings, database, clock = folder.settings, folder.database, folder.clock
     async with (
         open_meter(database, clock) as meter,
-        # Not the leader, whose job asks from time to time: this command asks once.
+        # Never the leader: its job would ask again and again, and this command asks once.
         open_payments(
             settings, database, clock, meter.record_paid, meter.run_id, lambda: False, void=void_paid
         ) as payments,

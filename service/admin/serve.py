@@ -45,7 +45,7 @@ _LAST_CALL_S: Final = 9.9
 """Seconds from a signal until the kernel ends a parent of workers that has not ended."""
 
 _PORT_PATIENCE_S: Final = 5
-"""Longest wait for a port: workers whose parent was killed give it up within a second or two."""
+"""Longest wait for a port: workers whose parent was killed release it within two seconds."""
 
 _log: Final = logging.getLogger("verdict.operator")
 
@@ -106,19 +106,19 @@ def serve(environment: Environment, workers: int, worker: int | None, listener: 
     if worker is not None:
         return _work(worker, listener, variables)
     if first_key and workers > 1:
-        raise RefusalError("--first-key goes with one process; leave --workers away", MISUSED)
+        raise RefusalError("--first-key works with one process only. Leave out --workers.", MISUSED)
     with refusing():
         settings = Settings.from_environ(variables)
         _configure_logs(settings, variables)
         bound = listen(settings.host, settings.port, timeout_s=_PORT_PATIENCE_S)
         metrics = _listen_for_metrics(settings)
-        # Before files are looked at: what root could read and this process can not is refused here.
+        # Before files are checked: root could read files that this process cannot read afterwards.
         _give_up(settings, variables)
         check_tls(settings)
         _make_folder(settings.data_dir)
     if workers > 1:
         if metrics is not None:
-            metrics.close()  # It could be bound; the workers bind theirs.
+            metrics.close()  # This only tested the port. The workers bind theirs.
         return _supervise(bound, workers)
     with refusing(), preloading(settings, clock := choose_clock(settings)) as preload:
         callbacks = _welcome(settings, bound, variables) if first_key else {}
@@ -127,14 +127,14 @@ def serve(environment: Environment, workers: int, worker: int | None, listener: 
 
 
 def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
-    """Run as a worker. If it refuses to start, all would, so it tells the parent to give up."""
+    """Run as a worker. A refusal to start applies to all workers, so it tells the parent to give up."""
     watch_parent(_stop_orphan)
     try:
         with refusing():
             settings = Settings.from_environ(environment)
             _configure_logs(settings, environment)
             listener = socket.socket(fileno=descriptor)
-            listener.set_inheritable(False)  # a process started from here would keep the port taken
+            listener.set_inheritable(False)  # a child process would keep the port in use
             metrics = _listen_for_metrics(settings, number)
             _give_up(settings, environment)
             callbacks = {"listening": lambda: _print("listening\n")}  # the parent reads it
@@ -158,7 +158,7 @@ def _serve(
     callbacks: Mapping[str, Callable[[], None]],
     preload: Preload | None = None,
 ) -> None:
-    making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
+    making = load("service.wiring.process:Process")  # imported here, because a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
     process: Process = making(bound, clock, listener, metrics, preload=preload, **callbacks)
     with full_disk_named(settings.data_dir), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -195,8 +195,8 @@ def _make_folder(folder: Path) -> None:
         if full := start_refusal(folder, error):
             raise RefusalError(full) from error
         raise RefusalError(
-            f"cannot write to the data folder {folder} ({error.strerror}): make it writable for this user, or set "
-            "VERDICT_DATA_DIR to a folder that is"
+            f"Cannot write to the data folder {folder} ({error.strerror}). Make it writable for this user, or set "
+            "VERDICT_DATA_DIR to a folder that is."
         ) from error
 
 
@@ -227,7 +227,7 @@ def _print(text: str) -> None:
 
 
 def _give_up(settings: Settings, environment: Mapping[str, str]) -> None:
-    """Drop privileges, then start the threads that write output: from now on a blocked reader blocks nothing."""
+    """Drop privileges, then start the threads that write output, so that a blocked reader blocks nothing."""
     drop_privileges()
     queue_output("stdout", "stderr")
     _configure_logs(settings, environment)
@@ -242,7 +242,7 @@ _DUMPABLE: Final = 4
 """Of prctl(2), as linux/prctl.h numbers them."""
 
 _CAPABILITIES_3: Final = 0x20080522
-"""Of capset(2), as linux/capability.h has it: of this process, three sets of two times 32 bits."""
+"""Version of capset(2) in linux/capability.h: three sets of two 32-bit words, of this process."""
 
 _ANY_CAPABILITY: Final = range(64)
 
@@ -252,7 +252,7 @@ def drop_privileges() -> None:
 
     Programs it runs gain none; all capabilities are dropped, root's too; new files are private; core dumps are off,
     because they would contain keys. It applies to the calling thread and threads started later: call it before other
-    threads start, and after low ports are bound. Outside Linux, only files and core dumps are seen to.
+    threads start, and after low ports are bound. Outside Linux, it applies to files and core dumps only.
     """
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -34,8 +34,8 @@ _PATH: Final = click.Path(path_type=Path)
 _SERVERS: Final = ("postgres://", "postgresql://")
 _UNFINISHED: Final = ".migrate"
 _SETTINGS: Final = ("VERDICT_STORE", "VERDICT_DATA_DIR")
-_STORES: Final = "name the data folder of a service, or a server as postgres://user:password@host/database"
-_TARGET_EXISTS: Final = "{path} exists already; name a folder without a database"
+_STORES: Final = "Name the data folder of a service, or a server as postgres://user:password@host/database."
+_TARGET_EXISTS: Final = "{path} exists already. Name a folder without a database."
 
 
 @click.command("backup", cls=VerdictCommand, example="verdict admin backup verdict-copy.db")
@@ -61,22 +61,22 @@ def migrate(environment: Environment, source: str, target: str) -> int:
     with refusing():
         settings = Settings.from_environ(environment.variables)
         if source == target:
-            raise RefusalError("FROM and TO are the same store", MISUSED)
-        with _meaning("FROM"):
+            raise RefusalError("FROM and TO are the same store. Name two different ones.", MISUSED)
+        with _named("FROM"):
             old = _at(settings, source)
-        with _meaning("TO"):
+        with _named("TO"):
             new = _at(settings, target)
         copied = asyncio.run(_move(old, new))
     rows = [(name, found.rows, f"{found.digest:032x}") for name, found in copied.items() if found.rows]
     heads = ("table", "rows", "sum of digests")
-    say(*(table(environment.screen, heads, rows) if rows else ["there was nothing to copy"]))
+    say(*(table(environment.screen, heads, rows) if rows else ["There was nothing to copy."]))
     total = sum(found.rows for found in copied.values())
-    tell(f"{total:,} rows were copied and read back alike; FROM is as it was")
+    tell(f"{total:,} rows were copied and compared. FROM is unchanged.")
     return DONE
 
 
 def _at(settings: Settings, place: str) -> Settings:
-    """The settings of a service whose store is there."""
+    """The settings of a service whose store is at `place`."""
     if place.startswith(_SERVERS):
         chosen = replace(settings, store=Secret(place))
     else:
@@ -86,8 +86,8 @@ def _at(settings: Settings, place: str) -> Settings:
 
 
 @contextmanager
-def _meaning(argument: str) -> Iterator[None]:
-    """Name the argument instead of the setting in errors of a store that an argument names."""
+def _named(argument: str) -> Iterator[None]:
+    """In errors of a store, name the command's argument instead of the setting."""
     try:
         yield
     except (SettingsError, StorageError) as error:
@@ -99,13 +99,13 @@ def _meaning(argument: str) -> Iterator[None]:
 
 async def _move(source: Settings, target: Settings) -> dict[str, TableDigest]:
     if source.store is None and not (source.data_dir / DATABASE).is_file():
-        raise RefusalError(f"there is no database in FROM, {source.data_dir}: {_STORES}")
+        raise RefusalError(f"There is no database in FROM, {source.data_dir}. {_STORES}")
     if target.store is None and not target.data_dir.absolute().parent.is_dir():
-        raise RefusalError(f"there is no folder that could hold TO, {target.data_dir}: {_STORES}")
+        raise RefusalError(f"The parent folder of TO, {target.data_dir}, does not exist. {_STORES}")
     async with AsyncExitStack() as stack:
-        with _meaning("FROM"):
+        with _named("FROM"):
             old = await stack.enter_async_context(open_store(source, SystemClock()))
-        with _meaning("TO"):
+        with _named("TO"):
             new = await stack.enter_async_context(_opened(target))
         return await transfer(old, new)
 
@@ -126,13 +126,15 @@ async def _opened(target: Settings) -> AsyncIterator[Database]:
         async with open_store(replace(target, data_dir=unfinished), SystemClock()) as database:
             yield database
         made = unfinished / DATABASE
-        if made.with_name(made.name + "-wal").exists():  # closing could not fold it in, and says nothing of that
+        if made.with_name(
+            made.name + "-wal"
+        ).exists():  # closing could not merge it into the file, and reports no error
             raise RefusalError(
-                f"{target.data_dir} could not take the whole of it: make room there, of twice what FROM takes, and "
-                "start again. Nothing was changed"
+                f"There is not enough space in {target.data_dir}. Free twice the size of FROM, and start again. "
+                "Nothing was changed."
             )
         sync(made)
-        os.link(made, path)  # unless somebody has begun another in its place
+        os.link(made, path)  # fails if another process has made the file meanwhile
         sync(path.parent)
     except FileExistsError as error:
         raise RefusalError(_TARGET_EXISTS.format(path=path)) from error
@@ -144,7 +146,7 @@ async def _opened(target: Settings) -> AsyncIterator[Database]:
 @click.option("--new-store", is_flag=True, required=True, help="Confirm that the lost store is given up.")
 @click.pass_obj
 def initialize(environment: Environment, *, new_store: bool) -> int:
-    """Start with an empty store in a folder whose store is lost. What is left of that one is moved aside."""
+    """Start with an empty store in a folder whose store is lost. The files left of it are moved aside."""
     if not new_store:
         raise click.UsageError("Missing option '--new-store'.")
 
@@ -156,15 +158,15 @@ def initialize(environment: Environment, *, new_store: bool) -> int:
         settings = Settings.from_environ(environment.variables)
         aside = _move_aside(settings, SystemClock())
         asyncio.run(make())
-    left = f" What was left of the old one is in {aside}." if aside else ""
+    left = f" The files left of the old one are in {aside}." if aside else ""
     return say(f"The store is new and empty.{left} Start the service with `verdict serve`.")
 
 
 def _move_aside(settings: Settings, clock: Clock) -> Path | None:
-    """Move what is left of the lost store to a folder of its own, and return that folder; null if nothing is left.
+    """Move the files left of the lost store to a folder of their own, and return it; None if nothing is left.
 
-    Journals of earlier runs would be read as journals of the new store. Secrets stay, so that old receipts can still be
-    verified; keys and sessions are rows of the lost store and end with it.
+    Otherwise journals of earlier runs would be read as journals of the new store. Secrets stay, so that old receipts
+    can be verified. Keys and sessions are lost with the store.
 
     Raises:
         RefusalError: If the database has content, or files cannot be moved.
@@ -174,8 +176,8 @@ def _move_aside(settings: Settings, clock: Clock) -> Path | None:
     try:
         if settings.store is None and holds_store(path):
             raise RefusalError(
-                f"{path} is not empty. `verdict admin init --new-store` starts with an empty store only where the "
-                "store is lost. To start anew all the same, name another folder in VERDICT_DATA_DIR."
+                f"{path} is not empty. `verdict admin init --new-store` makes an empty store only where the store is "
+                "lost. To start with an empty store anyway, name another folder in VERDICT_DATA_DIR."
             )
         left = sorted(folder.glob(f"{DATABASE}*" if settings.store is None else folder_beside(path).name))
         if not left:
@@ -205,9 +207,9 @@ def record(environment: Environment, out: Path, coins: Sequence[str]) -> int:
 
     with refusing():
         if out.exists() and any(out.iterdir()):
-            raise RefusalError(f"{out} is not empty; name a new folder")
+            raise RefusalError(f"{out} is not empty. Name a new folder.")
         metadata = asyncio.run(capture(Settings.from_environ(environment.variables)))
     return say(
-        f"{out} holds {len(metadata.files)} files up to {metadata.last_day}. Replay them with",
+        f"{out} holds {len(metadata.files)} files up to {metadata.last_day}. Replay them with:",
         f"  VERDICT_SOURCE=fixtures VERDICT_FIXTURES_DIR={out} verdict serve",
     )

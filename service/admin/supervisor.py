@@ -77,7 +77,7 @@ class Supervisor:
                 self._stopping.set()
             if self._stopping.is_set():
                 return
-            listens.set()  # it has died, not refused: the others are tried
+            listens.set()  # it died and did not refuse, so the others are tried
             steady = self._clock.monotonic() - started_s > _STEADY_S
             pause_s = _FIRST_PAUSE_S if steady else min(pause_s * 2, _LONGEST_PAUSE_S)
             _log.error(

@@ -1,4 +1,4 @@
-"""Ask every upstream once for `verdict admin doctor --upstreams`, and say why one does not serve and what to do."""
+"""Ask every upstream once for `verdict admin doctor --upstreams`: why one fails, and what to do about it."""
 
 import asyncio
 import logging
@@ -37,10 +37,10 @@ DEADLINE_S: Final = 20.0
 
 CLOCK_WARN_MS: Final = 5 * SECOND_MS
 CLOCK_FAIL_MS: Final = MINUTE_MS
-"""From here on prices are dated wrongly: no observation may lie in the future."""
+"""Above it, prices get wrong dates: no observation may be in the future."""
 
 AT_ONCE: Final = 12
-"""Times the published budget of a minute: a check asks each endpoint once, and waits for no budget to refill."""
+"""Multiple of the published budget of a minute: each endpoint is asked once, without waiting for a refill."""
 
 _LIMITS: Final = ("retry-after", "ratelimit", "x-ratelimit", "x-mbx-used-weight")
 _MOST_LIMITS: Final = 3
@@ -49,7 +49,7 @@ _SOCKET: Final = "WebSocket"
 _STYLES: Final[Mapping[str, Style]] = {"ok": "good", "warn": "warn", "fail": "bad"}
 
 Answered = tuple[str, str | None]
-"""A usable answer: what was in it, in a few words; and what to do about it, if it needs attention."""
+"""A usable answer: its content in a few words, and a remedy if it needs attention."""
 
 
 class Probe(NamedTuple):
@@ -169,7 +169,7 @@ async def _ask(probe: Probe, clock: Clock) -> EndpointResult:
         status, stage, remedy = failure.upstream_status, failure.stage, remedy_for(failure, probe.setting)
         return row._replace(state="fail", said=_said(failure), stage=stage, status=status, remedy=remedy)
     if abs(clock_ms or 0) > CLOCK_WARN_MS:
-        said = f"{said}; its clock and this machine's differ"
+        said = f"{said}, but its clock and this machine's differ"
         remedy = "Set this machine's clock by NTP (`timedatectl set-ntp true`)."
         state: Literal["fail", "warn"] = "fail" if abs(clock_ms or 0) > CLOCK_FAIL_MS else "warn"
         return row._replace(state=state, said=said, stage="clock", remedy=remedy)
@@ -177,7 +177,7 @@ async def _ask(probe: Probe, clock: Clock) -> EndpointResult:
 
 
 def _row(found: DoctorCheck) -> EndpointResult:
-    said = "; ".join([found.said, *found.findings])
+    said = " ".join([f"{found.said}:" if found.findings else found.said, *found.findings])
     return EndpointResult(found.check, "fail" if found.is_finding else "ok", said, remedy=found.remedy)
 
 
@@ -190,7 +190,7 @@ def _said(error: UpstreamError) -> str:
 
 
 def _clock_difference(head: Head) -> int | None:
-    """The upstream's clock less ours; a `Date` is the second that it was written in, so up to a second is none."""
+    """The upstream's clock minus ours. A `Date` has whole seconds, so less than a second counts as none."""
     date_ms = parse_http_date(head.headers.get("Date", ""))
     if date_ms is None:
         return None
@@ -203,7 +203,7 @@ def _limits(head: Head) -> dict[str, str]:
 
 
 def _rest(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
-    """The endpoints that are asked through a session. Binance stands in where Hyperliquid fails: no route needs it."""
+    """The endpoints that are asked through a session. Binance only replaces Hyperliquid: no route needs it."""
     sessions, since_ms = upstreams.sessions, clock.now_ms() - _DAYS * DAY_MS
     venue, binance = Hyperliquid(sessions[HYPERLIQUID], clock), Binance(sessions["binance"], clock)
     gecko, index = CoinGecko(sessions["coingecko"], clock), FearGreed(sessions["alternative"], clock)
@@ -243,10 +243,10 @@ async def _ask_node(node: Node, clock: Clock) -> Answered:
     said = f"chain {chain}, block {block}"
     if late:
         remedy = "Wait until the node has caught up, or name another one in VERDICT_WALLETS_RPC."
-        return f"{said}; its newest block is {late} minutes old", remedy
+        return f"{said}, but its newest block is {late} minutes old", remedy
     if node.by_contract:
         remedy = "Name a node in VERDICT_WALLETS_RPC that answers eth_getLogs without an address."
-        return f"{said}; it tells transfers of known contracts alone", remedy
+        return f"{said}, but it reports transfers of known contracts only", remedy
     return said, None
 
 
@@ -276,7 +276,7 @@ _OF_STAGE: Final = {
     "dns": "Check the network, the DNS resolver and {setting}.",
     "connect": "Check the network, the firewall and {setting}.",
     "tls": "Check this machine's clock and CA certificates, and {setting}.",
-    "decode": "Unknown format: update Verdict, or report this line as a defect.",
+    "decode": "The format is unknown. Update Verdict, or report this line as a defect.",
 }
 
 
@@ -286,12 +286,12 @@ def remedy_for(error: UpstreamError, setting: str) -> str:
     if status == HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS or (
         status == HTTPStatus.FORBIDDEN and _GEOBLOCK.search(error.body) is not None
     ):
-        return f"This region is refused. Run the service in another one, or set {setting} to a mirror there."
+        return f"The upstream refuses this region. Run the service in another one, or set {setting} to a mirror there."
     if status in {HTTPStatus.TOO_MANY_REQUESTS, _BANNED}:
         wait = f"{error.retry_after_s:.0f} s" if error.retry_after_s else "a few minutes"
-        return f"Too many requests from this address. Wait {wait}; other programs here may use up the limit."
+        return f"Too many requests came from this address. Wait {wait}. Other programs here may use up the limit."
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return f"The upstream refuses this client. Check {setting} and the key, if there is one."
     if error.stage in _OF_STAGE:
         return _OF_STAGE[error.stage].format(setting=setting)
-    return f"Wait, and check the upstream's status page; {setting} names its address."
+    return f"Wait, and check the upstream's status page. {setting} holds its address."

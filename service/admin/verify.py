@@ -1,6 +1,6 @@
-"""`verdict verify` and `verdict admin receipts verify`: check a saved answer, with neither service nor settings.
+"""`verdict verify` and `verdict admin receipts verify`: check a saved answer, without a service or settings.
 
-A file is read strictly, and nothing in it can control the terminal. A file that cannot be checked is exit code 4.
+A file is read strictly, and nothing in it can control the terminal. Exit code 4: the file cannot be checked.
 """
 
 import json
@@ -20,7 +20,7 @@ from service.cli.layout import table
 from service.cli.terminal import safe
 from service.client.errors import DONE, FAILED, MISUSED, REFUSED, RefusalError
 from service.ethereum.addresses import read_address
-from service.formats import count
+from service.formats import count, sentence
 from service.payments.receipts import signer_of
 from service.validation_errors import explain_invalid
 from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, replay
@@ -46,17 +46,17 @@ def verify(environment: Environment, file: str) -> int:
     if isinstance(saved, dict) and "schemaVersion" in saved:
         saved = saved.get("data")
     if not isinstance(saved, dict):
-        raise RefusalError("this is not a verdict: save the whole answer of /api/cli/signal/{symbol}", REFUSED)
+        raise RefusalError("This is not a verdict. Save the whole answer of /api/cli/signal/{symbol}.", REFUSED)
     try:
         found = replay(saved)
     except ReplayError as error:
-        raise RefusalError(safe(str(error)), REFUSED) from error
+        raise RefusalError(safe(sentence(str(error))), REFUSED) from error
     _print_verdict(environment, found.verdict)
     if not NOT_JUDGED.isdisjoint(saved):
-        say("Not recomputed: its claims and its record, which are no part of the verdict.")
+        say("Not recomputed: its claims and its record, which are not part of the verdict.")
     if not found.differences:
-        return say("", "The same: every field of the verdict, and its identity.")
-    say("", f"NOT THE SAME in {count(len(found.differences), 'field')}:")
+        return say("", "Unchanged: every field of the verdict and its verdict_id match.")
+    say("", f"CHANGED: the recomputed verdict differs in {count(len(found.differences), 'field')}.")
     rows = [[difference.field, *_apart(difference)] for difference in found.differences[:_SHOWN]]
     say(*table(environment.screen, ["FIELD", "SAVED", "RECOMPUTED"], rows))
     if len(found.differences) > _SHOWN:
@@ -81,7 +81,7 @@ def _print_verdict(environment: Environment, verdict: CoinVerdict) -> None:
 
 
 def _apart(difference: Difference) -> tuple[str, str]:
-    """Both values, their common beginning shortened, so that the difference fits a column."""
+    """Both values without most of their common beginning, so that the difference fits a column."""
     saved, recomputed = difference.saved, difference.recomputed
     alike = takewhile(lambda pair: pair[0] == pair[1], zip(saved, recomputed, strict=False))
     cut = sum(1 for _ in alike) - _LEAD
@@ -90,7 +90,7 @@ def _apart(difference: Difference) -> tuple[str, str]:
 
 @click.group("receipts", cls=VerdictGroup)
 def receipts() -> None:
-    """Verify saved receipts. `verdict admin payments export` prints all that were given."""
+    """Verify saved receipts. `verdict admin payments export` prints all receipts."""
 
 
 @receipts.command("verify", example="verdict admin receipts verify receipt.json")
@@ -101,16 +101,16 @@ def verify_receipt(file: str, signer: str | None) -> int:
     try:
         wanted = None if signer is None else read_address(signer)
     except ValueError as error:
-        raise RefusalError(f"--signer: {error}", MISUSED) from error
+        raise RefusalError(f"--signer: {sentence(str(error))}", MISUSED) from error
     document: Any = read_json(file, "receipt")
     try:
         saved = msgspec.convert(document, SignedReceipt)
     except msgspec.ValidationError as error:
         reason = explain_invalid(error, SignedReceipt).sentence("it")
-        remedy = "save the whole answer of /api/receipts/{id}"
-        raise RefusalError(safe(f"this is not a signed receipt: {remedy} ({reason})"), REFUSED) from error
+        remedy = "Save the whole answer of /api/receipts/{id}."
+        raise RefusalError(safe(f"This is not a signed receipt: {reason}. {remedy}"), REFUSED) from error
     print_fields(saved.receipt)
-    # What was signed is the receipt as the file says it, not as this version understands it.
+    # The signature covers the receipt as it stands in the file, unknown fields included.
     said, code = _judge(document["receipt"], saved, wanted)
     say("", *textwrap.wrap(said, _WIDTH, break_long_words=False, break_on_hyphens=False))
     return code
@@ -121,19 +121,21 @@ def _judge(receipt: object, saved: SignedReceipt, wanted: str | None) -> tuple[s
     try:
         signer = signer_of(receipt, saved.signature)
     except ValueError as error:
-        return f"NOT AS IT WAS SIGNED: {safe(str(error))}.", FAILED
+        return f"INVALID SIGNATURE: {safe(sentence(str(error)))}", FAILED
     if signer.lower() != saved.signer.lower():
-        return f"NOT AS IT WAS SIGNED: the signature is not by {safe(saved.signer)} over this.", FAILED
+        return f"INVALID SIGNATURE: {safe(saved.signer)} did not sign this receipt as it stands here.", FAILED
     if wanted is None:
-        manifest = "Whether that is the service, its manifest says: compare `receiptSigner`, or give it with --signer."
-        return f"As it was signed by {signer}. {manifest}", DONE
+        manifest = (
+            "To check that this is the service, compare `receiptSigner` in its manifest, or pass it with --signer."
+        )
+        return f"Valid: signed by {signer}. {manifest}", DONE
     if signer != wanted:
-        return f"SIGNED BY SOMEBODY ELSE: {signer}.", FAILED
-    return f"As it was signed by {signer}, as asked.", DONE
+        return f"WRONG SIGNER: signed by {signer}, not by {wanted}.", FAILED
+    return f"Valid: signed by {signer}, as required.", DONE
 
 
 def print_fields(document: object) -> None:
-    """Print a form, a field a line; what is too long goes on below, whole, so that it can be copied."""
+    """Print one field per line. A value that is too long continues on the next lines, so that it can be copied."""
     for name, value in msgspec.to_builtins(document).items():
         shown = safe("-" if value is None else value)
         lines = textwrap.wrap(shown, _WIDTH - _NAMES, break_on_hyphens=False) or [""]
@@ -146,44 +148,44 @@ def read_json(name: str, what: str) -> object:
 
     Args:
         name: Its path; `-` is standard input.
-        what: What should be in it, for the refusal of a saved failure.
+        what: What should be in it, for the error message of a saved failure.
 
     Raises:
-        RefusalError: With exit code 4 if it cannot be read, is over 1 MiB or no JSON, says a member twice, or is the
+        RefusalError: With exit code 4 if it cannot be read, is over 1 MiB, is not JSON, repeats a member, or is the
             answer of a call that failed.
     """
     try:
         with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:
-        raise RefusalError(f"cannot read {safe(name)}: {error.strerror}", REFUSED) from error
+        raise RefusalError(f"Cannot read {safe(name)}: {error.strerror}.", REFUSED) from error
     if len(content) > _LARGEST:
-        raise RefusalError(f"{safe(name)} is over 1 MiB: no answer is", REFUSED)
+        raise RefusalError(f"{safe(name)} is over 1 MiB. No answer of the service is that large.", REFUSED)
     try:
         check_depth(content)
         document = json.loads(
             content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
         )
     except ValueError as error:
-        raise RefusalError(f"this is not JSON: {safe(str(error))}", REFUSED) from error
+        raise RefusalError(f"This is not JSON: {safe(sentence(str(error)))}", REFUSED) from error
     if isinstance(document, dict) and isinstance(failure := document.get("error"), dict):
-        raise RefusalError(safe(f"this answer is a failure ({failure.get('code')}), not a {what}"), REFUSED)
+        raise RefusalError(safe(f"This answer is a failure ({failure.get('code')}), not a {what}."), REFUSED)
     return document
 
 
 def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        # Of two members of one name another reader may take the other: such a file says nothing for certain.
+        # Readers differ in which of two members of one name they take.
         raise ValueError("a member is repeated")
     return members
 
 
 def _number(text: str) -> float:
-    """A number as JSON has it, a double, however it was written down: 720, 720.0 and 7.2e2 are one."""
+    """A JSON number is a double: 720, 720.0 and 7.2e2 are the same."""
     value = float(text)
     return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")

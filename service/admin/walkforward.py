@@ -1,4 +1,4 @@
-"""`verdict admin walkforward`: walk the recorded market forward now, and say honestly what came of it."""
+"""`verdict admin walkforward`: run the walk-forward on the stored market, and print its figures."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ from service.cli.spinner import CLEAR
 from service.cli.terminal import Display, is_plain, is_terminal
 from service.client.errors import DONE, RefusalError
 from service.clock import SystemClock, day_of
-from service.formats import number
+from service.formats import number, sentence
 from service.market.store import MarketStore
 from service.walkforward.histories import RecordingsError, read_histories, read_recordings
 from service.walkforward.parameters import Parameters, WalkforwardRequest
@@ -55,7 +55,7 @@ def walkforward(
     parameters = Parameters(scheme=scheme)
     if recordings is not None:
         found = _walk(_recorded(recordings, parameters), environment.variables)
-        kept = f"read from {recordings}; nothing was stored"
+        kept = f"read from {recordings}. Nothing was stored."
     else:
         origin, last_day, request = run_in_folder(environment.variables, lambda folder: _ask(folder, parameters))
         found = _walk(request, environment.variables)
@@ -63,7 +63,7 @@ def walkforward(
         async def keep(folder: Folder) -> int:
             return await RunStore(folder.database).put(origin, pack_run(found, last_day))
 
-        kept = f"stored as run {run_in_folder(environment.variables, keep)}; the service shows its records from now on"
+        kept = f"stored as run {run_in_folder(environment.variables, keep)}. The service shows its records from now on."
     if json:
         put_document(_document(found))
     else:
@@ -86,8 +86,8 @@ async def _ask(folder: Folder, parameters: Parameters) -> tuple[str, int, Walkfo
     until_ms = None if origin is None else await market.published_through(origin)
     if origin is None or until_ms is None:
         raise RefusalError(
-            "the data folder has no published day yet. Let the service run until its history is fetched, or name "
-            "recordings with --recordings"
+            "The data folder has no published day yet. Let the service run until its history is fetched, or name "
+            "recordings with --recordings."
         )
     await market.sum_funding(origin)
     histories = await folder.database.inspect(lambda connection: read_histories(connection, origin, until_ms))
@@ -95,20 +95,20 @@ async def _ask(folder: Folder, parameters: Parameters) -> tuple[str, int, Walkfo
 
 
 def _walk(request: WalkforwardRequest, environment: Mapping[str, str]) -> WalkforwardRun:
-    """Walk; on a terminal, a line on standard error says how far it is, and goes when it is done."""
+    """Run the engine. On a terminal, a line on standard error shows the progress until it is done."""
     from service.walkforward.engine import run_walkforward as walk  # noqa: PLC0415 - numpy, which no other command needs
 
     shows = is_terminal(sys.stderr) and not is_plain(environment)
 
     def report(done: int, total: int) -> None:
-        if shows and total and 100 * done // total != 100 * (done - 1) // total:  # each per cent once
-            sys.stderr.write(f"{CLEAR}walking forward: {100 * done // total} %")
+        if shows and total and 100 * done // total != 100 * (done - 1) // total:  # once per percent
+            sys.stderr.write(f"{CLEAR}Walking forward: {100 * done // total} %")
             sys.stderr.flush()
 
     try:
         return walk(request, report)
     except ValueError as error:
-        raise RefusalError(f"the bars cannot be used: {error}") from error
+        raise RefusalError(f"The bars cannot be used: {sentence(str(error))}") from error
     finally:
         if shows:
             sys.stderr.write(CLEAR)
@@ -116,15 +116,15 @@ def _walk(request: WalkforwardRequest, environment: Mapping[str, str]) -> Walkfo
 
 
 def _document(found: WalkforwardRun) -> dict[str, object]:
-    """The run without its records, which are the route's to tell."""
+    """The run without its records, which the route serves."""
     fields = msgspec.to_builtins(found)
     counts = {kind: len(fields.pop(kind)) for kind in ("signals", "positions", "outcomes")}
     return {**fields, "records": counts}
 
 
 def _lines(screen: Display, found: WalkforwardRun, kept: str) -> Iterator[str]:
-    """What a person reads: paragraphs, and one table."""
-    summary, names = found.summary, f"run {found.run_id}, {kept}"
+    """The run for people: paragraphs and one table."""
+    summary, names = found.summary, f"Run {found.run_id}, {kept}"
     if summary is None:
         yield from _paragraphs(screen, found.message or "", names)
         return
@@ -160,7 +160,7 @@ def _paragraphs(screen: Display, *texts: str) -> Iterator[str]:
 
 
 def _table(screen: Display, summary: WalkforwardSummary) -> Iterator[str]:
-    """One column a strategy, beside doing nothing."""
+    """A column for each strategy, and one for buy and hold."""
     idle = summary.buyAndHold
     figures: list[tuple[str, Callable[[StrategySummary], object], str]] = [
         ("trades", lambda one: one.total, ""),

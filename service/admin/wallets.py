@@ -1,4 +1,4 @@
-"""`verdict admin wallets`: watch wallets, name them, list them, let them go."""
+"""`verdict admin wallets`: add, label, list and remove the wallets that are watched."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
@@ -52,7 +52,7 @@ def wallets() -> None:
 def add(environment: Environment, address: str, label: str | None, kind: str | None) -> int:
     """Watch a wallet from now on, and what moved in the day before."""
     _on_watchlist(environment, lambda watchlist: watchlist.add(Watched(address, label, kind)))
-    return say(f"{checksum_address(address)} is watched; a running service begins within a minute.")
+    return say(f"{checksum_address(address)} is watched. A running service begins within a minute.")
 
 
 @wallets.command("remove", example=f"verdict admin wallets remove {_EXAMPLE}")
@@ -69,9 +69,9 @@ def remove(environment: Environment, address: str) -> int:
 @click.argument("label", type=LabelParameter(), help="What it is called.")
 @click.pass_obj
 def relabel(environment: Environment, address: str, label: str) -> int:
-    """Call a watched wallet something else."""
+    """Rename a watched wallet."""
     _on_watchlist(environment, lambda watchlist: watchlist.label(address, label))
-    return say(f"{checksum_address(address)} is called {label} from now on.")
+    return say(f"{checksum_address(address)} is called {label} now.")
 
 
 @wallets.command("list", example="verdict admin wallets list")

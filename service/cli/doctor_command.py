@@ -1,4 +1,4 @@
-"""`verdict doctor`: checks configuration, connection and token; and the lines of a check, the operator's too."""
+"""`verdict doctor`: checks configuration, connection and token. `verdict admin doctor` prints checks the same way."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,15 +20,17 @@ from service.client.connection import ApiConnection
 from service.client.errors import DONE, FAILED, RefusalError
 from service.client.files import state_dir
 from service.clock import SECOND_MS, Clock, SystemClock, parse_iso
+from service.formats import sentence
 from service.proxies import is_loopback, proxy_for
 
 MOST_APART_MS: Final = 30 * SECOND_MS
-"""What the service forgives a session; a payment's window forgives little more."""
+"""The leeway that the service grants a session. That of a payment is only a little longer."""
 
 _INDENT: Final = " " * 9
 _SHOWN: Final = 3
 _NO_SERVICE: Final = (
-    "see that it runs, and that this is its address; on its own machine `verdict admin doctor` checks its data folder"
+    "Check that it runs, and that this is its address. On its own machine, `verdict admin doctor` checks its data "
+    "folder."
 )
 _MANIFEST: Final = "/api/cli/manifest"
 _TIER: Final = "/api/cli/billing/tier"
@@ -39,9 +41,9 @@ class DoctorCheck(NamedTuple):
 
     Attributes:
         check: What was checked.
-        said: What was seen.
-        findings: What is wrong; empty if nothing is.
-        remedy: What to do about the findings; None if there are none.
+        said: What was seen, in a few words.
+        findings: What is wrong, a sentence each; empty if nothing is.
+        remedy: What to do about the findings, in sentences; None if there are none.
     """
 
     check: str
@@ -63,7 +65,7 @@ class DoctorCheck(NamedTuple):
 def check_lines(
     screen: Display, mark: Cell, head: str, notes: Sequence[str], remedy: str | None, *, break_words: bool = False
 ) -> Iterator[str]:
-    """A mark of at most eight letters and a sentence, up to three notes below it, and what to do.
+    """A mark of at most eight letters and a head, up to three notes below it, and what to do.
 
     A word that is longer than a line stays whole, so that it can be copied, unless `break_words` is set.
     """
@@ -71,7 +73,7 @@ def check_lines(
     if len(notes) > _SHOWN:
         lines.append(f"{_INDENT}- and {len(notes) - _SHOWN} more (--json lists them)")
     if remedy:
-        lines.append(f"{_INDENT}What to do: {remedy.removesuffix('.')}.")
+        lines.append(f"{_INDENT}What to do: {remedy}")
     wrapper = textwrap.TextWrapper(
         screen.width, subsequent_indent=f"{_INDENT}  ", break_on_hyphens=False, break_long_words=break_words
     )
@@ -100,7 +102,7 @@ def doctor(environment: Environment, url: str | None, *, as_json: bool) -> int:
     is_sound = not any(found.is_finding for found in checks)
     if environment.prints_json(as_json):
         rows = [
-            {"check": check, "said": said, "finding": "; ".join(findings) or None, "remedy": remedy}
+            {"check": check, "said": said, "finding": " ".join(findings) or None, "remedy": remedy}
             for check, said, findings, remedy in checks
         ]
         put_document({"ok": is_sound, "checks": rows})
@@ -116,14 +118,14 @@ def _checks(typed: str | None, environment: Mapping[str, str], clock: Clock) -> 
         url = url_of(typed, environment)
         token = token_of(environment, url)
     except RefusalError as error:
-        yield DoctorCheck("address", "not known", [str(error)], "set it right, and run this again")
+        yield DoctorCheck("address", "not known", [sentence(str(error))], "Correct it, and run this again.")
         return
     yield _address(typed, environment, read_address(url))
     client = ApiConnection(url, token)
     try:
         version, ahead_ms = _ask(client, clock)
     except (UnreachableError, UnreadableAnswerError, RefusedError) as error:
-        yield DoctorCheck("service", "gives no manifest", [str(error)], _NO_SERVICE)
+        yield DoctorCheck("service", "gives no manifest", [sentence(str(error))], _NO_SERVICE)
         return
     yield DoctorCheck("service", _versions(version))
     yield _encryption(client, clock)
@@ -135,7 +137,8 @@ def _configuration(environment: Mapping[str, str]) -> DoctorCheck:
     try:
         chosen = config.shown(config.read(environment))
     except RefusalError as error:
-        return DoctorCheck("configuration", "cannot be used", [str(error)], "mend the file, or delete it")
+        remedy = "Correct the file, or delete it."
+        return DoctorCheck("configuration", "cannot be used", [sentence(str(error))], remedy)
     return DoctorCheck("configuration", ", ".join(chosen) + " chosen" if chosen else "nothing is chosen")
 
 
@@ -143,8 +146,9 @@ def _privacy(environment: Mapping[str, str]) -> DoctorCheck:
     paths = [config.path(environment), state_dir(environment) / credentials.FILE]
     kept = [path for path in paths if path.exists()]
     if names := " ".join(str(path) for path in kept if is_exposed(path)):
-        return DoctorCheck("files", "open to others", [f"{names} can be read by others"], f"run: chmod 600 {names}")
-    return DoctorCheck("files", "readable by their owner alone" if kept else "none is kept yet")
+        found = [f"Other users can read {names}."]
+        return DoctorCheck("files", "open to others", found, f"Run `chmod 600 {names}`.")
+    return DoctorCheck("files", "readable by their owner alone" if kept else "none is stored yet")
 
 
 def _address(typed: str | None, environment: Mapping[str, str], address: Address) -> DoctorCheck:
@@ -153,19 +157,18 @@ def _address(typed: str | None, environment: Mapping[str, str], address: Address
     try:
         proxy = proxy_for(str(address))
     except ValueError as error:
-        return DoctorCheck("address", said, [str(error)], "correct the variable, or unset it")
+        return DoctorCheck("address", said, [sentence(str(error))], "Correct the variable, or unset it.")
     if proxy is not None:
         said += f", through the proxy {proxy}"
     if address.secure or is_loopback(address.host):
         return DoctorCheck("address", said)
-    return DoctorCheck(
-        "address", said, ["what is sent there can be read on the way, the token too"], "use https:// if it has that"
-    )
+    found = ["Others on the network can read what is sent there, the token included."]
+    return DoctorCheck("address", said, found, "Use https:// if the service supports it.")
 
 
 def _ask(client: ApiConnection, clock: Clock) -> tuple[str, int]:
     """The service's version, and by how much its clock is ahead of ours, milliseconds."""
-    client.ask("GET", _MANIFEST)  # the second answer comes over a connection that is there: its time is the way's alone
+    client.ask("GET", _MANIFEST)  # connects, so that the second call measures the network alone
     before_ms = clock.now_ms()
     answer = client.ask("GET", _MANIFEST)
     after_ms = clock.now_ms()
@@ -174,7 +177,7 @@ def _ask(client: ApiConnection, clock: Clock) -> tuple[str, int]:
             there_ms = parse_iso(answer.meta["ts"])
         except ValueError as error:
             raise TypeError(answer.meta["ts"]) from error
-        # It was written between asking and hearing: as little apart as that allows.
+        # The answer was written between the two instants: the smallest difference that allows.
         return str(answer.data["version"]), max(there_ms - after_ms, 0) + min(there_ms - before_ms, 0)
 
 
@@ -187,7 +190,7 @@ def _encryption(client: ApiConnection, clock: Clock) -> DoctorCheck:
     if tls is None:
         return DoctorCheck("encryption", "none")
     left_s = tls.ends_s - clock.now_ms() / SECOND_MS
-    return DoctorCheck("encryption", f"{tls.version}, by a certificate that is good for another {span(left_s)}")
+    return DoctorCheck("encryption", f"{tls.version}, with a certificate that is valid for another {span(left_s)}")
 
 
 def _clock(ahead_ms: int) -> DoctorCheck:
@@ -195,16 +198,16 @@ def _clock(ahead_ms: int) -> DoctorCheck:
     if abs(ahead_ms) <= MOST_APART_MS:
         return DoctorCheck("clock", f"{apart_s:.1f} s apart from the service's")
     side = "behind" if ahead_ms > 0 else "ahead of"
-    finding = f"the clock here is {span(apart_s)} {side} the service's: what is signed here may be refused"
-    remedy = "set the clock of this machine right, or the service's"
+    finding = f"The clock here is {span(apart_s)} {side} the service's, so it may refuse what is signed here."
+    remedy = "Correct the clock of this machine, or the service's."
     return DoctorCheck("clock", "apart from the service's", [finding], remedy)
 
 
 def _token(client: ApiConnection, environment: Mapping[str, str]) -> DoctorCheck:
-    source = "VERDICT_TOKEN" if environment.get("VERDICT_TOKEN", "").strip() else "the one that is kept"
+    source = "VERDICT_TOKEN" if environment.get("VERDICT_TOKEN", "").strip() else "the stored one"
     if client.token is None:
         return DoctorCheck(
-            "token", "none is kept for this address", ["only what is public can be asked"], "run `verdict login`"
+            "token", "none is stored for this address", ["Only public routes answer."], "Run `verdict login`."
         )
     try:
         answer = client.ask("GET", _TIER)
@@ -212,8 +215,11 @@ def _token(client: ApiConnection, environment: Mapping[str, str]) -> DoctorCheck
             tier, end = str(answer.data["tier"]), answer.data["expiresAt"]
     except RefusedError as error:
         return DoctorCheck(
-            "token", f"{source} is refused", [error.message], "run `verdict login`, or unset VERDICT_TOKEN"
+            "token",
+            f"{source} is refused",
+            [sentence(error.message)],
+            "Run `verdict login`, or unset VERDICT_TOKEN.",
         )
     except (UnreachableError, UnreadableAnswerError) as error:
-        return DoctorCheck("token", f"{source} could not be tried", [str(error)], "run this again")
-    return DoctorCheck("token", f"{source} is good: plan {tier}" + (f" until {moment(end)}" if end else ""))
+        return DoctorCheck("token", f"{source} could not be tried", [sentence(str(error))], "Run this again.")
+    return DoctorCheck("token", f"{source} is valid: plan {tier}" + (f" until {moment(end)}" if end else ""))

@@ -33,7 +33,7 @@ def test_a_key_makes_a_user_unless_one_or_a_wallet_is_named_and_brings_a_tier(ad
     assert [key["tier"] for key in made] == ["free", "free", "access", "access"]
     text = admin("keys create --name x --user 1 --expires 30d")
     assert re.fullmatch(r"verdict_sk_\w{36}\n", text.out)
-    assert "shown once: keep it now. User 1, tier free, until 20" in text.err
+    assert "This key is shown once. Keep it now. It is for user 1, tier free, until 20" in text.err
 
 
 @pytest.mark.promise("operator.keys-manage", "keys.shown-once")
@@ -49,7 +49,7 @@ def test_keys_are_listed_newest_first_without_the_keys_themselves_and_revoked(ad
     assert [key["name"] for key in admin("keys list --json").json["keys"]] == ["second", "first"]
     assert [key["name"] for key in admin("keys list --user 1 --json").json["keys"]] == ["first"]
     revoked = admin("keys revoke", second["prefix"])
-    assert revoked.out == f"{second['prefix']} is revoked; a running service knows within a second.\n"
+    assert revoked.out == f"{second['prefix']} is revoked. A running service stops accepting it within a second.\n"
     assert "revoked 20" in admin("keys list").out.splitlines()[1]
 
 
@@ -61,9 +61,9 @@ def test_a_folder_without_a_database_is_refused_with_the_setting_to_change(
     admin: Admin, data_dir: Path, line: str
 ) -> None:
     refused = admin(line)
-    own = "; your own keys at a service are those of `verdict keys`" if "keys" in line else ""
-    remedy = f"set VERDICT_DATA_DIR to the service's folder (`make run` keeps it in ./.data){own}"
-    assert (refused.code, refused.err) == (1, f"verdict: there is no database in {data_dir}; {remedy}\n")
+    own = " For your own keys at a service, run `verdict keys`." if "keys" in line else ""
+    remedy = f"Set VERDICT_DATA_DIR to the service's folder (`make run` keeps it in ./.data).{own}"
+    assert (refused.code, refused.err) == (1, f"verdict: There is no database in {data_dir}. {remedy}\n")
     assert not data_dir.exists()
 
 

@@ -82,24 +82,24 @@ FAILURE = (
 FINDINGS: Mapping[str, tuple[str, Callable[[Path], None], str, str]] = {
     "counters": (
         "counters", sql((QUOTA, (1, NOW_MS // DAY_MS, 5, 5)), *[(EVENT, (1, NOW_MS // DAY_MS, 1, 1))] * 3),
-        "user 1: the counters say ", "verdict admin doctor --repair",
+        "User 1: the counters say ", "verdict admin doctor --repair",
     ),
     "a day in the future": (
         "days", sql((QUOTA, (1, AHEAD, 2, 2)), *[(EVENT, (1, AHEAD, 1, 1))] * 2),
-        f"user 1 was last seen on {iso(AHEAD * DAY_MS)[:10]}", "clock",
+        f"User 1 was last seen on {iso(AHEAD * DAY_MS)[:10]}", "clock",
     ),
     "secrets others can read": (
         "secrets", lambda folder: (folder / "secrets.toml").chmod(0o640), "", "chmod 600",
     ),
     "no secrets": (
-        "secrets", lambda folder: (folder / "secrets.toml").unlink(), "is not there", "restore secrets.toml",
+        "secrets", lambda folder: (folder / "secrets.toml").unlink(), "does not exist.", "Restore secrets.toml",
     ),
     "a device without a question": (
         "devices", sql(("INSERT INTO devices VALUES (?, ?, 7)", (b"d" * 32, b"n" * 32))),
-        "a device is entered for event 7 of the usage, which is no question of a device", "verdict admin backup",
+        "A device is entered for event 7 of the usage, which is no question of a device.", "verdict admin backup",
     ),
     "a database others can read": (
-        "privacy", lambda folder: (folder / "verdict.db").chmod(0o644), "can be read by others", "chmod 600",
+        "privacy", lambda folder: (folder / "verdict.db").chmod(0o644), "Other users can read ", "chmod 600",
     ),
     "a reference to nothing": (
         "database", sql("PRAGMA foreign_keys=OFF", "UPDATE credentials SET user_id = 77"), "", "verdict admin backup",
@@ -107,32 +107,32 @@ FINDINGS: Mapping[str, tuple[str, Callable[[Path], None], str, str]] = {
     "a damaged database": ("database", damage, "", "verdict admin backup"),
     "a forged ledger": ("ledger", forge, "Entry 2 was changed: its hash does not match.", "verdict admin backup"),
     "a payment without usage": (
-        "payments", pays(1), f"user 7: payment {receipt_id(1)} is settled and not in the usage",
+        "payments", pays(1), f"User 7: payment {receipt_id(1)} is settled and not in the usage",
         "verdict admin payments export",
     ),
     "a payment open for long": (
         "payments", pays(3, state="settling", claimed_ms=NOW_MS - 301_000),
-        f"{receipt_id(3)} is open since {iso(NOW_MS - 301_000)}", "verdict admin payments reconcile",
+        f"Payment {receipt_id(3)} has been open since {iso(NOW_MS - 301_000)}.", "verdict admin payments reconcile",
     ),
     "a whole answer held back": (
-        "quarantine", sql(reports(PRICE, WHOLE)), "every answer of hyperliquid is quarantined: coins-missing",
+        "quarantine", sql(reports(PRICE, WHOLE)), "All answers of hyperliquid are quarantined: coins-missing.",
         "doctor --upstreams",
     ),
     "a failed refresh": (
         "refreshes", sql((FAILURE, ("rwa.listing", START_MS, 451, "restricted location"))),
-        "rwa.listing: restricted location (status 451), 2025-07-25T12:00:00.000Z", "doctor --upstreams",
+        "rwa.listing failed at 2025-07-25T12:00:00.000Z with status 451: Restricted location.", "doctor --upstreams",
     ),
     "a refresh without an answer": (
         "refreshes",
         sql("INSERT INTO transcript_sources (origin, source, feed, status, asked_ms) "
             "VALUES ('live', 'show', 'https://show.example', 'failing', 1753444800000)"),
-        "feed show: no answer, 2025-07-25T12:00:00.000Z", "doctor --upstreams",
+        "Feed show failed at 2025-07-25T12:00:00.000Z: No answer.", "doctor --upstreams",
     ),
     "prices that failed": (
         "refreshes",
         sql("INSERT INTO market_state (id, origin, revision, failed_ms, failed_body) VALUES (1, 'live', 1, 0, 'DNS') "
             "ON CONFLICT DO UPDATE SET failed_ms = 0, failed_body = 'DNS'"),
-        "prices and funding (Hyperliquid): DNS, 1970-01-01T00:00:00.000Z", "doctor --upstreams",
+        "Prices and funding (Hyperliquid) failed at 1970-01-01T00:00:00.000Z: DNS.", "doctor --upstreams",
     ),
 }  # fmt: skip
 
@@ -169,7 +169,8 @@ def test_counters_and_days_are_repaired(admin: Admin, used: Path, name: str) -> 
     FINDINGS[name][1](used)
     repaired = admin("doctor --repair --json")
     assert (repaired.code, repaired.json["ok"]) == (0, True)
-    assert repaired.err.startswith("repaired: the counters of ")
+    counters, days = (("1 user", "0 users"), ("0 users", "1 user"))[name != "counters"]
+    assert repaired.err == f"Repaired the counters of {counters} and the days of {days}.\n"
     assert admin("doctor").code == 0
 
 
@@ -199,9 +200,9 @@ def _refuse() -> None:
 @pytest.mark.parametrize(
     ("check", "where", "name", "value", "said"),
     [
-        ("disk", shutil, "disk_usage", lambda _: _Disk(), "less than 200 MiB are left"),
-        ("log", doctor, "LARGEST_WAL_BYTES", -1, "the write-ahead log is not folded into the database"),
-        ("SQLite", doctor, "check_version", _refuse, "SQLite 3.40.1 can corrupt a database in WAL mode"),
+        ("disk", shutil, "disk_usage", lambda _: _Disk(), "Less than 200 MiB are free."),
+        ("log", doctor, "LARGEST_WAL_BYTES", -1, "The write-ahead log is not merged into the database."),
+        ("SQLite", doctor, "check_version", _refuse, "SQLite 3.40.1 can corrupt a database in WAL mode."),
     ],
 )
 def test_a_machine_that_does_not_suit_is_found(
@@ -220,7 +221,7 @@ def test_what_is_no_fault_is_said(admin: Admin, look: Look, used: Path) -> None:
     pays(1, state="settling", claimed_ms=SystemClock().now_ms() - 200_000)(used)
     assert look("ledger")[1]["said"] == f"2 verdicts, each chained to the one before; head {head.hash}"
     told, held = look("quarantine")
-    assert (told.code, held["said"]) == (0, "1 values are quarantined: SOL price (price-moved)")
+    assert (told.code, held["said"]) == (0, "1 value quarantined: SOL price (price-moved)")
 
 
 def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do(admin: Admin, used: Path) -> None:
@@ -231,7 +232,7 @@ def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do
         assert max(map(len, lines)) <= 80
         assert "FINDING  days: 5 users are in the future" in lines
         assert "         - and 2 more (--json lists them)" in lines
-        assert any(line.startswith("         What to do: set the machine's clock right") for line in lines)
+        assert any(line.startswith("         What to do: Correct the machine's clock.") for line in lines)
 
 
 def test_what_is_held_back_is_listed_with_the_reason_and_since_when(
@@ -252,6 +253,32 @@ def test_what_is_held_back_is_listed_with_the_reason_and_since_when(
     assert admin("quarantine --json").json["quarantined"][1] == {
         "source": "hyperliquid", "coin": "SOL", "field": "price", "reason": "price-moved", "since": iso(START_MS),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("origin", "settings", "wallets"),
+    [
+        ("fixtures:5e05ac4aa258:shifted:+493d", {}, 10),
+        ("fixtures:5e05ac4aa258:shifted:+493d", {"source": "live"}, 0),
+        ("live", {}, 0),
+        ("live", {"source": "fixtures"}, 10),
+    ],
+)
+def test_a_folder_is_judged_by_the_source_of_its_data_unless_one_is_set(
+    admin: Admin, used: Path, origin: str, settings: dict[str, str], wallets: int
+) -> None:
+    """`make run` fills `./.data` from recorded data; the next command is typed without its settings."""
+    sql(("INSERT INTO market_state (id, origin, revision) VALUES (1, ?, 1)", (origin,)))(used)
+    told = admin("doctor --json", **settings)
+    (found,) = [check for check in told.json["checks"] if check["check"] == "wallets"]
+    said = f"{wallets} are watched on the recorded chain" if wallets else "no wallet is watched, so no node is called"
+    assert found["said"] == said
+    assert len(admin("wallets list --json", **settings).json["wallets"]) == wallets
+    assumed = origin != "live" and not settings
+    assert (
+        told.err.startswith("This data folder holds recorded data, so VERDICT_SOURCE=fixtures is assumed.") == assumed
+    )
+    assert bool(told.err) == assumed
 
 
 async def test_metrics_and_readiness_sum_up_what_is_held_back(database: Database) -> None:

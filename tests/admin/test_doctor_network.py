@@ -73,14 +73,14 @@ def nodes() -> Iterator[Nodes]:
 
 
 def test_nodes_are_asked_only_where_a_wallet_is_watched_on_a_live_chain(look: Look, admin: Admin, used: Path) -> None:
-    assert look("wallets", wallets_rpc=NOBODY)[1]["said"] == "no wallet is watched; no node is called"
+    assert look("wallets", wallets_rpc=NOBODY)[1]["said"] == "no wallet is watched, so no node is called"
     assert look("wallets", source="fixtures")[1]["said"] == "10 are watched on the recorded chain"
     told, found = look("wallets", wallets_file=str(used / "none.toml"))
     assert (told.code, found["findings"][0].partition(": ")[0]) == (1, "VERDICT_WALLETS_FILE")
     with opened(used) as connection:
         connection.execute("ALTER TABLE watched_wallets RENAME TO elsewhere")
     told, found = look("wallets", wallets_rpc=NOBODY)
-    assert (told.code, found["said"]) == (0, "the watched wallets cannot be read; no node is called")
+    assert (told.code, found["said"]) == (0, "the watched wallets cannot be read, so no node is called")
 
 
 def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address(
@@ -93,11 +93,11 @@ def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address
     told, found = look("wallets", wallets_rpc=",".join([*nodes, NOBODY]))
     late, mute, gone, chains = found["findings"]
     assert told.code == 1
-    assert late.startswith("the newest block of node 2 is ")
+    assert late.startswith("The newest block of node 2 is ")
     assert "node 3 gave no usable answer" in mute
     assert "not available on this plan" in mute
-    assert gone.startswith("node 5 gave no usable answer")
-    assert chains == "they are on different chains: 1, 1, 10"
+    assert gone.startswith("The call failed: node 5 gave no usable answer")
+    assert chains == "The nodes are on different chains: 1, 1, 10."
     assert "VERDICT_WALLETS_RPC" in found["remedy"]
     assert "a-key-to-be" not in told.out + told.err
     assert "127.0.0.1" not in told.out + told.err
@@ -153,12 +153,18 @@ USDC = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 @pytest.mark.parametrize(
     ("method", "answer", "key", "finding", "remedy"),
     [
-        ("", "", POOR, "the operator's account runs out of gas", f"send ether to {Account.from_key(POOR).address}"),
+        (
+            "",
+            "",
+            POOR,
+            "The operator's account is running out of gas.",
+            f"Send ether to {Account.from_key(POOR).address}",
+        ),
         ("eth_chainId", "0x1", KEY, "VERDICT_RPC_URL is a node of chain 1, not 84532", "VERDICT_RPC_URL"),
-        ("eth_getBlockByNumber", STALE, KEY, "the node's newest block is 6", "VERDICT_RPC_URL"),
-        ("eth_call", "0x", KEY, f"the token at {USDC} is not the one that payers sign for", ""),
-        ("eth_call", "0x" + "00" * 32, KEY, f"the token at {USDC} is not the one that payers sign for", ""),
-        ("eth_maxPriorityFeePerGas", hex(30 * 10**9), KEY, "gas costs ", "allow more"),
+        ("eth_getBlockByNumber", STALE, KEY, "The node's newest block is 6", "VERDICT_RPC_URL"),
+        ("eth_call", "0x", KEY, f"The token at {USDC} is not the one that payers sign for.", ""),
+        ("eth_call", "0x" + "00" * 32, KEY, f"The token at {USDC} is not the one that payers sign for.", ""),
+        ("eth_maxPriorityFeePerGas", hex(30 * 10**9), KEY, "Gas costs ", "raise VERDICT_GAS_CAP_GWEI"),
     ],
 )
 def test_a_chain_that_cannot_settle_is_found_with_what_to_do(
@@ -215,10 +221,11 @@ KINDS = [
     ("status", "body", "said", "finding"),
     [
         (200, json.dumps({"kinds": KINDS}), "the facilitator does not settle all payments",
-         "it does not settle `exact` on base-sepolia as x402 v1 has it"),
-        (401, "no", "facilitator gave no usable answer (status 401)", "no"),
-        (302, "", "facilitator gave no usable answer (status 302)", "it says nothing"),
-        (200, '{"kinds":' + "[" * 9_000, "facilitator gave no usable answer (status 200)", '{"kinds":' + "[" * 2_039),
+         "It does not settle `exact` of x402 v1 on base-sepolia."),
+        (401, "no", "facilitator gave no usable answer (status 401)", "The answer is: no."),
+        (302, "", "facilitator gave no usable answer (status 302)", "The answer is empty."),
+        (200, '{"kinds":' + "[" * 9_000, "facilitator gave no usable answer (status 200)",
+         'The answer is: {"kinds":' + "[" * 2_039 + "."),
     ],
 )  # fmt: skip
 def test_a_facilitator_that_does_not_settle_what_is_sold_is_found(
@@ -238,13 +245,13 @@ def test_the_node_beside_a_facilitator_is_asked_too_the_public_one_where_none_is
     remote: Asked, node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, found = remote(facilitator_url="http://127.0.0.1:9", facilitator_token="open-sesame")
-    assert (told.code, found["findings"]) == (1, ["connection refused"])
+    assert (told.code, found["findings"]) == (1, ["Connection refused."])
     assert "sesame" not in told.out + told.err
     public = replace(NETWORKS["eip155:84532"], rpc_url=node.url)
     monkeypatch.setitem(NETWORKS, "eip155:84532", public)
     answering(node, "eth_chainId", "0x1")
     for url in (node.url, ""):
-        assert remote(rpc_url=url)[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
+        assert remote(rpc_url=url)[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532."]
 
 
 @pytest.fixture(scope="module")
@@ -261,11 +268,11 @@ UNUSED = " answers and does not report its usage, so the maximum is counted"
     [
         (writes("ready", usage=used(9, 1)), 0, "small answers and reports its usage"),
         (writes("ready", usage=None), 0, f"small{UNUSED}"),
-        (faults.answer(401, b"a-key-to-be-hidden"), 1, "small: status 401"),
-        (faults.html, 1, "small: no stream of events"),
-        (sends(chunk(" ", "stop")), 1, "small: an empty answer"),
-        (hangs_after(b""), 1, "small: no whole answer within 1 s"),
-        (None, 1, "small: connection refused"),
+        (faults.answer(401, b"a-key-to-be-hidden"), 1, "The model small failed: status 401."),
+        (faults.html, 1, "The model small failed: no stream of events."),
+        (sends(chunk(" ", "stop")), 1, "The model small failed: an empty answer."),
+        (hangs_after(b""), 1, "The model small failed: no whole answer within 1 s."),
+        (None, 1, "The model small failed: connection refused."),
     ],
 )
 def test_a_model_is_asked_one_question_and_its_key_is_not_told(
@@ -348,7 +355,7 @@ def test_a_service_that_does_not_answer_200_is_a_failure(reply: Reply | None) ->
             there.close()
         told = health(port=port_of(there))
     assert told.code == 1
-    assert ("not 200: check what listens there" if reply else "set VERDICT_PORT to the port it has") in told.err
+    assert ("not 200. Check which program listens there." if reply else "set VERDICT_PORT to its port") in told.err
 
 
 @pytest.mark.parametrize(

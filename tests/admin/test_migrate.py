@@ -91,7 +91,7 @@ def test_everything_is_taken_to_a_server_and_back_and_is_what_it_was(
     admin: Admin, used: Path, server: str, tmp_path: Path
 ) -> None:
     there = admin("migrate", str(used), server)
-    assert (there.code, "read back alike" in there.err) == (0, True)
+    assert (there.code, "rows were copied and compared. FROM is unchanged." in there.err) == (0, True)
     assert held(server) == held(used)
     back = admin("migrate", server, str(tmp_path / "back"))
     assert back.code == 0
@@ -115,8 +115,8 @@ def test_an_argument_that_names_no_store_is_named_itself_and_leaves_nothing_behi
         (str(used), nobody, "correct host and port in TO"),
         ("postgres://", str(tmp_path / "new"), "FROM takes an address such as postgres://"),
         (str(used), "postgres://", "TO takes an address such as postgres://"),
-        (str(used), str(tmp_path / "postgres//verdict"), "there is no folder that could hold TO"),
-        (str(tmp_path / "none"), str(tmp_path / "new"), "there is no database in FROM"),
+        (str(used), str(tmp_path / "postgres//verdict"), "The parent folder of TO, "),
+        (str(tmp_path / "none"), str(tmp_path / "new"), "There is no database in FROM"),
         (str(used), str(used), "FROM and TO are the same store"),
     ):
         told = admin("migrate", source, target)
@@ -216,7 +216,7 @@ def test_a_file_gets_its_name_only_when_all_of_it_is_in_it_and_nobody_has_begun_
     monkeypatch.setattr(migrate, "transfer", look_beside)
     with beside:  # the log cannot be folded into the file, as on a disk that is full by then
         unfolded = admin("migrate", str(used), str(new))
-    assert (unfolded.code, "make room there" in unfolded.err) == (1, True)
+    assert (unfolded.code, "Free twice the size of FROM" in unfolded.err) == (1, True)
     assert list(new.iterdir()) == []
     monkeypatch.setattr(migrate, "transfer", begin_beside)
     begun = admin("migrate", str(used), str(new))

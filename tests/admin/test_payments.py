@@ -75,7 +75,7 @@ def test_a_payment_is_shown_as_its_receipt_or_with_why_it_has_none(admin: Admin,
     assert "transaction   -\n" in told
     assert admin("payments show --json", receipt_id(3)).json["receipt"] is None
     refused = admin("payments show rcp_0")
-    assert (refused.code, "there is no payment rcp_0" in refused.err) == (1, True)
+    assert (refused.code, "There is no payment rcp_0." in refused.err) == (1, True)
 
 
 @pytest.mark.promise("operator.payments")
@@ -101,8 +101,10 @@ def test_false_and_unchecked_reports_are_found_and_payments_resumed(admin: Admin
         connection.execute(stop, (START_MS, receipt_id(1)))
     found = look("facilitator")[1]
     (said,) = found["findings"]
-    assert said.startswith("payments through x402.example.org are stopped since 2025-07-25T12:00:00.000Z: it reported")
-    assert said.endswith(f"{receipt_id(1)} as settled by 0xab, and the chain does not show that")
+    assert said.startswith(
+        "Payments through x402.example.org have been stopped since 2025-07-25T12:00:00.000Z: it reported"
+    )
+    assert said.endswith(f"{receipt_id(1)} as settled by 0xab, but the chain does not show that.")
     assert "verdict admin payments resume" in found["remedy"]
     told = admin("payments resume")
     row = ["x402.example.org", "2025-07-25T12:00:00.000Z", receipt_id(1)]
@@ -111,7 +113,7 @@ def test_false_and_unchecked_reports_are_found_and_payments_resumed(admin: Admin
     assert admin("payments resume").out == "No facilitator is stopped.\n"
     assert admin("payments resume --json").json == {"resumed": []}
     found = look("facilitator")[1]
-    assert found["findings"] == ["1 reported settlements could not be checked on the chain within a minute"]
+    assert found["findings"] == ["1 report of a settlement could not be checked on the chain within a minute."]
     assert "VERDICT_RPC_URL" in found["remedy"]
 
 
@@ -160,23 +162,30 @@ def test_open_payments_are_asked_about_and_no_other_is_paid_again(
     assert sorted(says.asked) == [receipt_id(number) for number in asked]
     rows = admin("payments list --json").json["payments"]
     assert [row["state"] for row in reversed(rows)] == list(states)
-    assert told.err == ("2 still open: the service goes on asking; nothing is charged twice\n" if code else "")
+    left = "2 payments are still open. The service keeps asking about open payments. Nothing is charged twice.\n"
+    assert told.err == (left if code else "")
     assert told.out.splitlines()[0].split() == ["ID", "STATE", "TRANSACTION", "OR", "REASON"]
     assert max(map(len, told.out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("state", ["settling", "failed"])
-def test_a_payment_whose_money_may_have_moved_since_is_looked_for(
-    admin: Admin, used: Path, monkeypatch: pytest.MonkeyPatch, state: str
+@pytest.mark.parametrize(
+    ("state", "is_asked"), [("settling", True), ("failed", True), ("settled", False), ("delivered", False)]
+)
+def test_only_a_payment_whose_outcome_may_have_changed_is_asked_about(
+    admin: Admin, used: Path, monkeypatch: pytest.MonkeyPatch, state: str, is_asked: bool
 ) -> None:
-    async def find(_: Settlement, record: PaymentRecord) -> PaymentRecord:
+    asked = []
+
+    async def resolve(_: Settlement, record: PaymentRecord) -> PaymentRecord:
+        asked.append(record.state)
         return replace(record, state="settled", transaction=TRANSACTION)
 
-    monkeypatch.setattr(Settlement, "resolve", find)
+    monkeypatch.setattr(Settlement, "resolve", resolve)
     with opened(used) as connection:
         put(connection, 1, state=state)
     (found,) = admin("payments reconcile --json", receipt_id(1)).json["payments"]
-    assert (found["state"], found["transaction"]) == ("settled", TRANSACTION)
+    assert asked == [state] * is_asked
+    assert found["state"] == ("settled" if is_asked else state)
 
 
 def test_what_reconciling_finds_is_entered_with_receipt_and_usage(
@@ -198,5 +207,5 @@ def test_what_reconciling_finds_is_entered_with_receipt_and_usage(
     receipt = admin("payments show --json", receipt_id(1)).json["receipt"]["receipt"]
     assert receipt["transaction"] == TRANSACTION
     assert asyncio.run(findings()) == []
-    assert admin("payments reconcile").out == "Nothing is open: of every payment it is known how it ended.\n"
+    assert admin("payments reconcile").out == "No payment is open: the outcome of each is known.\n"
     assert says.asked == [receipt_id(1)] * 2

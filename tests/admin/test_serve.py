@@ -45,14 +45,14 @@ def test_the_url_of_a_free_port_is_that_of_callers_on_this_machine(host: str, tl
 @pytest.mark.parametrize(
     ("host", "said"),
     [
-        ("192.0.2.1", "it is no address of this machine. Set VERDICT_HOST to one"),
+        ("192.0.2.1", "That is not an address of this machine. Set VERDICT_HOST to one"),
         *((host, "Set VERDICT_HOST and VERDICT_PORT") for host in ("a..b", "999.1.2.3", "x" * 300)),
     ],
 )
 def test_what_cannot_be_listened_on_is_refused_with_the_setting_to_change(host: str, said: str) -> None:
     with pytest.raises(RefusalError) as refused:
         listen(host, 0)
-    assert str(refused.value).startswith(f"cannot listen on {host}:0: ")
+    assert str(refused.value).startswith(f"Cannot listen on {host}:0. ")
     assert said in str(refused.value)
 
 
@@ -61,7 +61,7 @@ def test_a_privileged_port_is_refused_to_an_ordinary_user(monkeypatch: pytest.Mo
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(socket, "create_server", deny)
-    with pytest.raises(RefusalError, match=r"this user may not\. Set VERDICT_PORT to 1024 or more"):
+    with pytest.raises(RefusalError, match=r"This user may not use that port\. Set VERDICT_PORT to 1024 or more"):
         listen("127.0.0.1", 80)
 
 
@@ -74,8 +74,8 @@ def test_a_port_that_becomes_free_is_waited_for_and_one_that_stays_taken_refused
         monkeypatch.setattr(listener, "_pause", pauses.append)
         with pytest.raises(RefusalError) as refused:
             listen("127.0.0.1", port, timeout_s=5)
-        remedy = "it is taken. Stop what listens there, or set VERDICT_PORT (0 takes a free port)"
-        assert str(refused.value) == f"cannot listen on 127.0.0.1:{port}: {remedy}"
+        remedy = "The port is in use. Stop the program that listens there, or set VERDICT_PORT (0 takes a free port)."
+        assert str(refused.value) == f"Cannot listen on 127.0.0.1:{port}. {remedy}"
         monkeypatch.setattr(listener, "_pause", lambda _: taken.close())
         listen("127.0.0.1", port, timeout_s=5).close()
     assert sum(pauses) == pytest.approx(5)
@@ -150,7 +150,7 @@ def test_root_is_told_that_it_is_not_needed_and_cannot_open_the_folder_of_anothe
     os.chown(folder, 12_345, 12_345)
     refused = run_verdict("serve", port="0", source="fixtures", data_dir=str(folder))
     assert refused.returncode == 1
-    assert f"cannot write to the data folder {folder} (Permission denied)" in refused.stderr
+    assert f"Cannot write to the data folder {folder} (Permission denied)." in refused.stderr
     running = Serving(data_dir=str(tmp_path / "own"))
     with ended(running):
         running.wait_for("Started as root, which is not needed. Run the service as its own user.")
@@ -163,7 +163,7 @@ def test_a_folder_that_cannot_be_made_is_refused_with_what_to_do(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     (tmp_path / "file").touch()
-    with pytest.raises(RefusalError, match=r"\(Not a directory\): make it writable .* VERDICT_DATA_DIR"):
+    with pytest.raises(RefusalError, match=r"\(Not a directory\)\. Make it writable .* VERDICT_DATA_DIR"):
         serve._make_folder(tmp_path / "file" / "data")
     monkeypatch.setattr("service.admin.serve.tempfile.TemporaryFile", refuse)
     with pytest.raises(RefusalError, match=r"^The disk of the data folder .* is full"):
@@ -216,7 +216,7 @@ def test_the_pro_key_replaces_only_what_an_earlier_start_has_stored(first: dict[
         StoredCredential("eyJ.eyJ.sig", "session", "0x00", None),
     ):
         credentials.keep(first, URL, kept, keyring=False)
-        assert f"stored for {URL} before; `verdict logout` ends that" in store(first, URL, KEYS)
+        assert f"stored for {URL} before. `verdict logout` removes it." in store(first, URL, KEYS)
         assert credentials.find(first, URL) == kept
     (tmp_path / "state").write_text("a file where a folder belongs")
     unwritable = store({**first, "XDG_STATE_HOME": str(tmp_path / "state")}, URL, KEYS)

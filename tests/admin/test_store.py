@@ -120,7 +120,7 @@ def test_a_venue_is_captured_into_a_set_that_can_be_replayed(admin: Admin, venue
     assert len(files) == len(metadata.files) > 4
     assert "recorded from hyperliquid" in metadata.made
     full = admin("record --out", str(target))
-    assert (full.code, full.err) == (1, f"verdict: {target} is not empty; name a new folder\n")
+    assert (full.code, full.err) == (1, f"verdict: {target} is not empty. Name a new folder.\n")
     gone = admin("record --out", str(tmp_path / "other"), hyperliquid_url="http://127.0.0.1:9")
     assert (gone.code, [line[:9] for line in gone.err.splitlines()][-1]) == (1, "verdict: ")
 
@@ -163,12 +163,12 @@ def test_a_server_is_checked_and_repaired_while_the_service_runs_on_it(
     assert list(said(told)) == [*checks.split(), "keys", "settlement", "model", "wallets", "disk"]
     assert said(told)["PostgreSQL"].endswith("commits are durable")
     assert "pg_amcheck" in said(told)["database"]
-    assert said(told)["nodes"] == "1 process is connected, from 127.0.0.1; the leader is connected from 127.0.0.1"
+    assert said(told)["nodes"] == "1 process is connected, from 127.0.0.1, and the leader is connected from 127.0.0.1"
     alone = admin("doctor --json", store=server)
-    assert said(alone)["nodes"] == "no process of the service is connected; no process is the leader"
+    assert said(alone)["nodes"] == "no process of the service is connected, and no process is the leader"
     assert list(found(alone)) == ["counters"]
     repaired = admin("doctor --repair --json", store=server)
-    assert (repaired.code, repaired.err) == (0, "repaired: the counters of 1 users, the days of 0\n")
+    assert (repaired.code, repaired.err) == (0, "Repaired the counters of 1 user and the days of 0 users.\n")
 
 
 @pytest.mark.process
@@ -182,9 +182,9 @@ def test_a_server_that_is_not_usable_is_a_finding_that_shows_no_password(
     seen = ServerStatus("15.4", begun=True, standby=True, size=0, keeps=keeps, nodes=["a", "b", "a"], leader=None)
     monkeypatch.setattr(status, "read_server_status", lambda *_: seen)
     told = admin("doctor --json", store=server)
-    risk = "synchronous_commit is local: acknowledged writes may be lost"
-    assert found(told) == {"PostgreSQL": [risk, "it is a read-only standby"]}
-    assert said(told)["nodes"] == "3 processes are connected, from a, b; no process is the leader"
+    risk = "The server's setting synchronous_commit is local, so acknowledged writes may be lost."
+    assert found(told) == {"PostgreSQL": [risk, "The server is a read-only standby."]}
+    assert said(told)["nodes"] == "3 processes are connected, from a, b, and no process is the leader"
 
 
 @pytest.mark.process
@@ -194,7 +194,9 @@ def test_a_database_that_no_service_has_used_is_found_and_made_anew_for_a_used_f
     (data_dir / "verdict.db-runs").mkdir(parents=True)
     with postgres_dsn(fresh=True) as address:
         for _ in range(2):
-            assert found(admin("doctor --json", store=address))["database"] == ["no service has used it yet"]
+            assert found(admin("doctor --json", store=address))["database"] == [
+                "No service has used this database yet."
+            ]
         assert "is empty, but" in admin("keys list", store=address).err
         assert admin("init --new-store", store=address).code == 0
         assert admin("keys list", store=address).code == 0

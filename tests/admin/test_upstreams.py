@@ -97,17 +97,17 @@ def test_with_no_name_resolved_each_row_says_that(admin: Admin, monkeypatch: pyt
 LONG = faults.answer(503, b"\x1b" + b"x" * 300)
 FAULTS: dict[str, tuple[str, faults.Fault, str, int | None, str, str]] = {
     "CoinGecko coins/markets":
-        ("/coins/markets", faults.answer(451, b"restricted location"), "http", 451, "451: ", "This region is refused"),
+        ("/coins/markets", faults.answer(451, b"restricted location"), "http", 451, "451: ", "refuses this region"),
     "CoinGecko coins/categories":
         ("/coins/categories", faults.answer(404, b"restricted location"), "http", 404, "404: ", "status page"),
     "CoinGecko market_chart": ("/market_chart", faults.too_many("30"), "http", 429, "429: slow down", "Wait 30 s"),
     "Binance exchangeInfo, fundingInfo":
         ("/exchangeInfo", faults.answer(418, b"banned"), "http", 418, "418: banned", "Wait a few minutes"),
     "Binance premiumIndex, ticker/24hr":
-        ("/premiumIndex", faults.answer(403, b"block access from your country"), "http", 403, "403: ", "This region"),
-    "Binance klines": ("/klines", faults.answer(403, b"no"), "http", 403, "403: no", "The upstream refuses this"),
+        ("/premiumIndex", faults.answer(403, b"block access from your country"), "http", 403, "403: ", "this region"),
+    "Binance klines": ("/klines", faults.answer(403, b"no"), "http", 403, "403: no", "refuses this client"),
     "alternative.me Fear & Greed": ("/alternative/", LONG, "http", 503, "503: ", "status page"),
-    "CoinDesk RSS": ("/coindesk/", faults.html, "decode", 200, "200, not the expected format: <", "Unknown format"),
+    "CoinDesk RSS": ("/coindesk/", faults.html, "decode", 200, "200, not the expected format: <", "format is unknown"),
     "Cointelegraph RSS":
         ("/cointelegraph/", faults.reset, "http", None, "connection closed without an answer", "status page"),
 }  # fmt: skip
@@ -162,7 +162,7 @@ def test_nodes_that_stand_still_or_want_contracts_named_are_warnings(ask: Asked,
         nodes = ",".join(each.base("ethereum") for each in (server, still))
         told, rows = ask({"/ethereum": refuse}, wallets_rpc=nodes)
     assert (told.code, rows[NODE]["state"], rows["node-2 eth_getLogs"]["state"]) == (0, "warn", "warn")
-    assert "known contracts alone" in rows[NODE]["said"]
+    assert "known contracts only" in rows[NODE]["said"]
     assert "minutes old" in rows["node-2 eth_getLogs"]["said"]
     assert all("VERDICT_WALLETS_RPC" in rows[name]["remedy"] for name in (NODE, "node-2 eth_getLogs"))
 

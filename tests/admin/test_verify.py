@@ -103,7 +103,7 @@ Recomputed from the inputs in the file (symbol, as_of, sources, raw):
   its digest  {verdict.ruleset.digest}
   verdict_id  {verdict.verdict_id}
 
-The same: every field of the verdict, and its identity.
+Unchanged: every field of the verdict and its verdict_id match.
 """,
     )
 
@@ -118,16 +118,16 @@ CHANGED_EVIDENCE = [ANSWER["data"]["evidence"][0].replace("for BTC.", "against B
         *(({name: {}}, 0, "Not recomputed: its claims and") for name in ("claims", "record", "track_record")),
         (
             {"verdict": "bear", "score": -1}, 1,
-            '2 fields:\nFIELD    SAVED   RECOMPUTED\nverdict  "bear"  "strong-bull"\nscore    -1      2.5\n',
+            'in 2 fields.\nFIELD    SAVED   RECOMPUTED\nverdict  "bear"  "strong-bull"\nscore    -1      2.5\n',
         ),
         ({"raw": CHANGED_RAW}, 1, f'verdict_id  "{ANSWER["data"]["verdict_id"][:20]}'),
         (
             {"evidence": CHANGED_EVIDENCE}, 1,
             'RECOMPUTED\nevidence[0]  … counts against BTC."  … counts for BTC."\n',
         ),
-        ({"evidence": ["x"] * 30}, 1, "NOT THE SAME in 30 fields:\n"),
+        ({"evidence": ["x"] * 30}, 1, "CHANGED: the recomputed verdict differs in 30 fields.\n"),
         ({"evidence": ["x"] * 30}, 1, "\n… and 10 more\n"),
-        ({"evidence": [MEAN] * 9, MEAN: MEAN}, 1, "NOT THE SAME"),
+        ({"evidence": [MEAN] * 9, MEAN: MEAN}, 1, "CHANGED: "),
     ],
 )  # fmt: skip
 def test_what_differs_is_named_with_both_values_in_80_columns(
@@ -136,7 +136,7 @@ def test_what_differs_is_named_with_both_values_in_80_columns(
     told = verified(with_data(**changed))
     assert told.code == code
     assert said in told.out
-    assert ("The same:" in told.out) == (code == 0)
+    assert ("Unchanged:" in told.out) == (code == 0)
     assert max(map(len, told.out.splitlines())) <= 80
 
 
@@ -146,8 +146,8 @@ def test_a_verdict_on_a_hostile_name_is_shown_within_the_line(verified: Verify) 
 
 
 FAILURE = {"schemaVersion": 1, "error": {"code": "UNKNOWN\x1b", "message": "no"}}
-NOT_JSON = "this is not JSON"
-NO_VERDICT, NO_RECEIPT = "this is not a verdict: save", "this is not a signed receipt: save the whole answer"
+NOT_JSON = "This is not JSON"
+NO_VERDICT, NO_RECEIPT = "This is not a verdict. Save", "Save the whole answer of /api/receipts/{id}."
 
 
 @pytest.mark.parametrize(
@@ -158,17 +158,17 @@ NO_VERDICT, NO_RECEIPT = "this is not a verdict: save", "this is not a signed re
             for command in ("verify", "admin receipts verify")
             for saved, said in [
                 (b"", NOT_JSON), (b"{", NOT_JSON), (b"\xff\xfe\xfd", NOT_JSON), (b"[" * 100_000, NOT_JSON),
-                (b'{"score": NaN}', "NaN is no number"), (b'{"a": 1, "a": 2}', "a member is repeated"),
-                (b" " * (2**20 + 1), "is over 1 MiB: no answer is"),
-                (FAILURE, "this answer is a failure (UNKNOWN\ufffd), not a "),
+                (b'{"score": NaN}', "NaN is not a number."), (b'{"a": 1, "a": 2}', "A member is repeated."),
+                (b" " * (2**20 + 1), "is over 1 MiB. No answer of"),
+                (FAILURE, "This answer is a failure (UNKNOWN\ufffd), not a "),
                 ([], NO_RECEIPT if " " in command else NO_VERDICT),
             ]
         ),
-        ("verify", b"1" * 5_000, "this is not a verdict"),
+        ("verify", b"1" * 5_000, "This is not a verdict"),
         ("verify", {"schemaVersion": 1, "data": [], "meta": {}}, NO_VERDICT),
-        ("verify", {"schemaVersion": 1, "data": {"symbol": "BTC", "price": 1}}, "this is not a verdict: no rule set"),
+        ("verify", {"schemaVersion": 1, "data": {"symbol": "BTC", "price": 1}}, "This is not a verdict: no rule set"),
         ("verify", with_data(ruleset={"name": "verdict-rules", "version": 9, "digest": ""}), "use a release that has"),
-        ("verify", with_data(raw=7), "this verdict's inputs cannot be read"),
+        ("verify", with_data(raw=7), "This verdict's inputs cannot be read"),
         ("verify", with_data(ruleset={"name": MEAN, "version": 1, "digest": ""}), "given by \ufffd[2J"),
         ("admin receipts verify", SIGNED["receipt"], NO_RECEIPT),
         ("admin receipts verify", {**SIGNED, "signature": 7}, NO_RECEIPT),
@@ -189,7 +189,7 @@ def test_a_file_is_read_by_its_name_or_from_standard_input(
 ) -> None:
     for path, reason in ((tmp_path / "none.json", "No such file or directory"), (tmp_path, "Is a directory")):
         told = typed(*command.split(), str(path))
-        assert (told.code, told.out, told.err) == (4, "", f"verdict: cannot read {path}: {reason}\n")
+        assert (told.code, told.out, told.err) == (4, "", f"verdict: Cannot read {path}: {reason}.\n")
     saved = ANSWER if command == "verify" else SIGNED
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(saved).encode())))
     assert typed(*command.split(), "-").code == 0
@@ -257,36 +257,36 @@ def test_a_receipt_is_shown_with_who_signed_it(receipt: Verify) -> None:
     lines = told.out.splitlines()
     assert (told.code, lines[0]) == (0, "id            rcp_0000000000000000000001")
     assert {"price_usdc    0.005", "settlement    remote"} <= set(lines)
-    assert f"As it was signed by {SERVICE.address}. Whether that is" in " ".join(lines)
+    assert f"Valid: signed by {SERVICE.address}. To check that this is" in " ".join(lines)
     assert "compare `receiptSigner`" in told.out
     assert max(map(len, lines)) <= 80
 
 
 FORGED = sign({**SIGNED["receipt"], "amount": "5000000"}, Account.from_key("0x" + "66" * 32))
-SIGNATURE, AS_SIGNED = SIGNED["signature"], "NOT AS IT WAS SIGNED"
+SIGNATURE, INVALID = SIGNED["signature"], "INVALID SIGNATURE"
 NO_SIGNATURES = ["", "0x", SIGNATURE[2:], SIGNATURE[:-2], f"{SIGNATURE}00", f"{SIGNATURE[:-2]}1d", "0x" + "00" * 65]
 
 
 @pytest.mark.parametrize(
     ("saved", "signer", "code", "said"),
     [
-        (SIGNED, SERVICE.address, 0, f"As it was signed by {SERVICE.address}, as asked."),
-        (SIGNED, SERVICE.address.lower(), 0, f"As it was signed by {SERVICE.address}, as asked."),
-        (SIGNED, "0x" + "2" * 40, 1, f"SIGNED BY SOMEBODY ELSE: {SERVICE.address}."),
+        (SIGNED, SERVICE.address, 0, f"Valid: signed by {SERVICE.address}, as required."),
+        (SIGNED, SERVICE.address.lower(), 0, f"Valid: signed by {SERVICE.address}, as required."),
+        (SIGNED, "0x" + "2" * 40, 1, f"WRONG SIGNER: signed by {SERVICE.address}, not by"),
         (SIGNED, "0x1", 1, ""),
-        (FORGED, None, 0, "As it was signed by"),
-        (FORGED, SERVICE.address, 1, "SIGNED BY SOMEBODY ELSE"),
-        (with_receipt(gift="a pony"), None, 1, AS_SIGNED),
-        (with_receipt(settlement="chain"), None, 1, AS_SIGNED),
-        (with_receipt(user_id=8), None, 1, AS_SIGNED),
-        (with_receipt(route=MEAN, resource=MEAN), None, 1, AS_SIGNED),
+        (FORGED, None, 0, "Valid: signed by"),
+        (FORGED, SERVICE.address, 1, "WRONG SIGNER"),
+        (with_receipt(gift="a pony"), None, 1, INVALID),
+        (with_receipt(settlement="chain"), None, 1, INVALID),
+        (with_receipt(user_id=8), None, 1, INVALID),
+        (with_receipt(route=MEAN, resource=MEAN), None, 1, INVALID),
         *(
-            (with_receipt(**{name: f"{SIGNED['receipt'][name]}0"}), None, 1, AS_SIGNED)
+            (with_receipt(**{name: f"{SIGNED['receipt'][name]}0"}), None, 1, INVALID)
             for name in sorted(SIGNED["receipt"].keys() - {"schema", "settlement", "user_id"})
         ),
-        ({**SIGNED, "signer": "0x" + "2" * 40}, None, 1, AS_SIGNED),
-        *(({**SIGNED, "signature": signature}, None, 1, AS_SIGNED) for signature in NO_SIGNATURES),
-        ({**SIGNED, "signature": f"{SIGNATURE[:4]}  {SIGNATURE[6:]}"}, None, 1, AS_SIGNED),
+        ({**SIGNED, "signer": "0x" + "2" * 40}, None, 1, INVALID),
+        *(({**SIGNED, "signature": signature}, None, 1, INVALID) for signature in NO_SIGNATURES),
+        ({**SIGNED, "signature": f"{SIGNATURE[:4]}  {SIGNATURE[6:]}"}, None, 1, INVALID),
     ],
 )  # fmt: skip
 def test_a_receipt_that_was_changed_or_signed_by_another_is_found(
@@ -296,7 +296,7 @@ def test_a_receipt_that_was_changed_or_signed_by_another_is_found(
     assert told.code == code
     assert said in told.out
     assert max(map(len, told.out.splitlines() or [""])) <= 80
-    assert told.err == ("" if said else "verdict: --signer: an address is 0x and 40 hexadecimal digits\n")
+    assert told.err == ("" if said else "verdict: --signer: An address is 0x and 40 hexadecimal digits.\n")
 
 
 ANYTHING = st.recursive(

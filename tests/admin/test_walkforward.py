@@ -83,14 +83,14 @@ def test_what_a_run_brought_is_printed_in_eighty_columns_beside_doing_nothing(
     assert "fees of 4.5 and slippage of 1 to 150 basis points a fill, by the coin's volume" in text
     assert "Not published: funding-reversion (sign-flip-surrogates: it earned on chance)." in text
     assert "the best that 162 trials would show by luck" in text
-    assert f"run 0123456789abcdef, read from {recordings}; nothing was stored" in text
+    assert f"Run 0123456789abcdef, read from {recordings}. Nothing was stored." in text
 
 
 def test_too_short_a_history_is_said_and_is_no_failure(admin: Admin, recordings: str) -> None:
     told = admin("walkforward --recordings", recordings)
     assert told.code == 0
     assert "3 days are recorded" in told.out
-    assert "nothing was stored" in told.out
+    assert "Nothing was stored." in told.out
 
 
 def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
@@ -111,7 +111,7 @@ def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
 @pytest.mark.parametrize(
     ("kind", "terminal", "shown"),
     [
-        ("xterm", True, ["", *(f"walking forward: {done} %" for done in (0, 1, 100)), ""]),
+        ("xterm", True, ["", *(f"Walking forward: {done} %" for done in (0, 1, 100)), ""]),
         ("dumb", True, [""]),
         ("xterm", False, [""]),
     ],
@@ -123,7 +123,7 @@ def test_each_per_cent_is_told_once_on_a_terminal_that_can_clear_the_line_and_no
     line = ("admin", "walkforward", "--recordings", recordings)
     told = typed(*line, environment={"TERM": kind}, terminal=terminal)
     assert (told.code, told.err.split("\r\x1b[2K")) == (0, shown)
-    assert "walking forward" not in told.out
+    assert "Walking forward" not in told.out
 
 
 def test_bars_that_the_engine_refuses_are_named_and_no_progress_stays(
@@ -135,7 +135,7 @@ def test_bars_that_the_engine_refuses_are_named_and_no_progress_stays(
     monkeypatch.setattr(engine, "run_walkforward", refuse)
     told = typed("admin", "walkforward", "--recordings", recordings, terminal=True)
     assert (told.code, told.out) == (1, "")
-    assert told.err == "\r\x1b[2Kverdict: the bars cannot be used: BTC has two bars of one day\n"
+    assert told.err == "\r\x1b[2Kverdict: The bars cannot be used: BTC has two bars of one day.\n"
 
 
 def hold(folder: Path, *, history: bool = True, published: bool = True) -> None:
@@ -164,7 +164,7 @@ def test_the_published_days_of_all_coins_are_walked_and_the_run_is_kept(
     hold(data_dir)
     asked = brings(monkeypatch)
     told = admin("walkforward", source="live")
-    assert "stored as run 1; the service shows its records from now on" in told.out.replace("\n", " ")
+    assert "stored as run 1. The service shows its records from now on." in told.out.replace("\n", " ")
     (request,) = asked
     assert [history.coin for history in request.histories] == ["BTC", "ETH", "MATIC", "PEPE"]
     assert {history.bars[-1][0] for history in request.histories} == {TODAY - 1}

@@ -22,11 +22,11 @@ def file(tmp_path: Path) -> str:
 
 def test_a_wallet_is_added_in_any_case_renamed_removed_and_added_without_a_label(admin: Admin) -> None:
     added = admin("wallets add", WALLET.lower(), "--label", "Somebody known", "--kind", "person")
-    assert (added.code, added.out) == (0, f"{WALLET} is watched; a running service begins within a minute.\n")
+    assert (added.code, added.out) == (0, f"{WALLET} is watched. A running service begins within a minute.\n")
     row = {"address": WALLET, "label": "Somebody known", "kind": "person"}
     assert admin("wallets list --json").json == {"wallets": [row]}
     labelled = admin("wallets label", WALLET, "new and better")
-    assert labelled.out == f"{WALLET} is called new and better from now on.\n"
+    assert labelled.out == f"{WALLET} is called new and better now.\n"
     assert [line.split(maxsplit=2) for line in admin("wallets list").out.splitlines()] == [
         ["ADDRESS", "KIND", "LABEL"],
         [WALLET, "person", "new and better"],

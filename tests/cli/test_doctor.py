@@ -49,7 +49,7 @@ def test_a_sound_way_is_found_to_be_one(person: Typed, environment: dict[str, st
         f"ok       service: version {__version__}, as here",
         "ok       encryption: none",
         "ok       clock: 1.0 s apart from the service's",
-        "ok       token: the one that is kept is good: plan pro",
+        "ok       token: the stored one is valid: plan pro",
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_program_gets_it_as_json(program: Typed, environment: dict[str, str], 
     assert found["checks"][2] == {
         "check": "address", "said": f"{there.url}, by VERDICT_URL", "finding": None, "remedy": None,
     }  # fmt: skip
-    assert [check["said"] for check in found["checks"][:2]] == ["nothing is chosen", "none is kept yet"]
+    assert [check["said"] for check in found["checks"][:2]] == ["nothing is chosen", "none is stored yet"]
 
 
 def found_in(program: Typed, line: str, name: str) -> dict[str, str]:
@@ -88,8 +88,8 @@ def test_a_service_that_is_not_there_is_a_finding_with_its_reason(person: Typed)
         "FINDING  service: gives no manifest",
         f"         - {url} cannot be reached: nothing listens there; is",
         "           the service running?",
-        "         What to do: see that it runs, and that this is its address; on its own",
-        "           machine `verdict admin doctor` checks its data folder.",
+        "         What to do: Check that it runs, and that this is its address. On its",
+        "           own machine, `verdict admin doctor` checks its data folder.",
     ]
 
 
@@ -110,8 +110,8 @@ def test_what_is_no_service_of_this_kind_or_tells_no_time_is_a_finding(program: 
 @pytest.mark.parametrize(
     ("apart_ms", "said"),
     [
-        (31_000, "the clock here is 31 s ahead of the service's: what is signed here may be refused"),
-        (-3_600_000, "the clock here is 1 h behind the service's: what is signed here may be refused"),
+        (31_000, "The clock here is 31 s ahead of the service's, so it may refuse what is signed here."),
+        (-3_600_000, "The clock here is 1 h behind the service's, so it may refuse what is signed here."),
     ],
 )
 def test_clocks_that_are_apart_are_a_finding_that_says_which_way(
@@ -161,7 +161,7 @@ def test_a_plan_that_ends_is_told_with_its_end(program: Typed, caller: None) -> 
     data = {"tier": "access", "expiresAt": "2026-01-01T00:00:00.000Z"}
     with peer(MANIFEST, MANIFEST, says({"schemaVersion": 1, "data": data, "meta": {}})) as there:
         checks = program("doctor --json --url", there.url).json["checks"]
-    assert checks[-1]["said"] == "VERDICT_TOKEN is good: plan access until 2026-01-01 00:00 UTC"
+    assert checks[-1]["said"] == "VERDICT_TOKEN is valid: plan access until 2026-01-01 00:00 UTC"
 
 
 def test_nobody_is_told_to_sign_in(program: Typed) -> None:
@@ -178,7 +178,7 @@ def test_files_that_others_can_read_are_a_finding_that_says_how_to_close_them(
         path = config.path(environment)
         path.chmod(0o640)
         found = found_in(program, "doctor --json", "files")
-    assert found["remedy"] == f"run: chmod 600 {path}"
+    assert found["remedy"] == f"Run `chmod 600 {path}`."
 
 
 def test_a_configuration_that_is_not_understood_is_a_finding(program: Typed, environment: dict[str, str]) -> None:
@@ -218,7 +218,7 @@ def test_an_encrypted_way_says_by_what_and_for_how_long(
     with peer(manifest, manifest, TIER) as there:
         checks = program("doctor --json --url", there.url).json["checks"]
     assert checks[3]["said"] == f"version 9.1, and {__version__} here"
-    assert checks[4]["said"] == "TLSv1.3, by a certificate that is good for another 29 days"
+    assert checks[4]["said"] == "TLSv1.3, with a certificate that is valid for another 29 days"
 
 
 def test_what_a_service_says_cannot_steer_the_terminal(person: Typed) -> None:

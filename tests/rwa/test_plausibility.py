@@ -95,7 +95,7 @@ async def test_an_impossible_price_is_held_back_and_the_last_accepted_one_is_nam
     held = market.desk.readiness()["quarantined"]
     assert isinstance(held, dict)
     assert held["coins"] == ["A1"]
-    assert (await market.database.write(check_quarantine)).said.find(" values are quarantined: A1 ") == 1
+    assert (await market.database.write(check_quarantine)).said.find(" values quarantined: A1 ") == 1
 
 
 def test_doctor_reads_the_document_of_real_world_assets() -> None:

@@ -61,7 +61,7 @@ def test_the_command_finds_an_answer_the_same_with_its_envelope_or_bare_and_a_ch
     path.write_bytes(replies["BTC"].raw)
     for done in (verify_apart(b"", str(path)), verify_apart(bare(replies["ETH"].raw))):
         assert done.returncode == 0, done
-        assert b"The same: every field of the verdict, and its identity." in done.stdout
+        assert b"Unchanged: every field of the verdict and its verdict_id match." in done.stdout
     changed = json.loads(replies["BTC"].raw)
     changed["data"]["raw"]["risk"]["price"] += 0.5
     other = verify_apart(json.dumps(changed).encode())

@@ -205,7 +205,7 @@ def test_a_taken_port_names_the_setting_to_change(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         said = refused("serve", data_dir=str(tmp_path), port=port)
-    assert f"cannot listen on 127.0.0.1:{port}: it is taken. Stop what listens there, or set VERDICT_PORT" in said
+    assert f"Cannot listen on 127.0.0.1:{port}. The port is in use. Stop the program that listens there, or set" in said
 
 
 def unprivileged() -> list[str]:

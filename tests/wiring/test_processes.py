@@ -332,7 +332,7 @@ def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path, folder:
     (tmp_path / "shut").mkdir(mode=0o500)
     done = refused(data_dir=folder.format(tmp=tmp_path))
     assert done.returncode == 1
-    assert "cannot write to the data folder" in done.stderr
+    assert "Cannot write to the data folder" in done.stderr
     assert "VERDICT_DATA_DIR" in done.stderr
 
 

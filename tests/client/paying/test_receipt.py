@@ -41,7 +41,7 @@ def test_an_honest_receipt_is_stored_and_can_be_verified_by_its_file(
     assert "header" not in kept.record["paid"]
     assert stand.proofs == [{}, {}]
     assert run(["admin", "receipts", "verify", str(kept.path), "--signer", SIGNER.address], {}) == 0
-    assert "As it was signed by" in capsys.readouterr().out
+    assert "Valid: signed by" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
