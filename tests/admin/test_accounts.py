@@ -83,6 +83,24 @@ def test_a_folder_that_cannot_be_used_is_refused_in_one_line(admin: Admin, used:
         assert said in refused.err
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("usage --user x", "Invalid value for '--user': 'x' is not a whole number from 1."),
+        ("usage --user 0", "Invalid value for '--user': '0' is not a whole number from 1."),
+        (f"grants revoke {2**63}", "Invalid value for 'ID': "),
+        ("grants add --tier pro", "Missing one of the options '--user', '--wallet'."),
+        ("keys create --name a --tier gold", "Invalid value for '--tier': 'gold' is not one of"),
+        ("payments export --csv --json", "Options '--csv' and '--json' exclude each other."),
+        ("doctor --repair --health", "Options '--repair' and '--health' exclude each other."),
+        ("init", "Missing option '--new-store'."),
+    ],
+)
+def test_an_option_that_is_not_usable_is_refused_in_one_line(admin: Admin, line: str, said: str) -> None:
+    told = admin(line)
+    assert (told.code, told.out, said in told.err, told.err.count("\n")) == (1, "", True, 1), told.err
+
+
 @pytest.mark.promise("operator.grants", "tiers.source")
 def test_a_grant_counts_for_its_user_until_it_ends_or_is_taken_back(admin: Admin, used: Path) -> None:
     given = admin("grants add --user 1 --tier pro --expires 30d")

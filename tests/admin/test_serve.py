@@ -18,6 +18,7 @@ from service.admin.listener import UNSENT_BYTES, listen, url_of
 from service.client import credentials
 from service.client.credentials import StoredCredential
 from service.client.errors import RefusalError
+from tests.cli.commanding import typed
 from tests.fakes.handful import handful
 from tests.fakes.ports import held_port
 from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, wait_until
@@ -26,6 +27,25 @@ from tests.fakes.stuck_pipe import status_at, stuck_pipe
 URL = "http://127.0.0.1:8402"
 KEYS = FirstKeys("verdict_sk_BBBBBBBBrest", "verdict_sk_CCCCCCCCrest")
 HAS_IPV6 = socket.has_ipv6 and Path("/proc/net/if_inet6").exists()
+
+
+def test_the_help_lists_every_setting_with_its_default_in_80_columns() -> None:
+    told = typed("serve", "--help")
+    assert told.code == 0
+    assert "VERDICT_PORT (8402)\n      port to listen on" in told.out
+    assert max(map(len, told.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--workers 0", "0 is not in the range 1<=x<=64."),
+        ("--first-key --workers 2", "--first-key works with one process only. "),
+    ],
+)
+def test_workers_are_1_to_64_and_go_without_first_keys(words: str, said: str) -> None:
+    told = typed("serve", *words.split())
+    assert (told.code, told.out, said in told.err) == (1, "", True)
 
 
 @pytest.mark.parametrize(
