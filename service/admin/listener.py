@@ -18,30 +18,22 @@ requests and read no answers."""
 _REMEDIES: Final = {
     errno.EADDRINUSE: "The port is in use. Stop the program that listens there, or set {port} (0 takes a free port).",
     errno.EACCES: "This user may not use that port. Set {port} to 1024 or more, and use a proxy for a lower port.",
-    errno.EADDRNOTAVAIL: "That is not an address of this machine. Set {host} to one, such as 127.0.0.1.",
+    errno.EADDRNOTAVAIL: "That is not an address of this machine. Set VERDICT_HOST to one, such as 127.0.0.1.",
 }
-_OTHERWISE: Final = "{reason}. Set {host} and {port}."
+_OTHERWISE: Final = "{reason}. Set VERDICT_HOST and {port}."
 
 _RETRY_S: Final = 0.1
 _pause: Final = threading.Event().wait
 _log: Final = logging.getLogger("verdict.operator")
 
 
-def listen(
-    host: str,
-    port: int,
-    host_setting: str = "VERDICT_HOST",
-    port_setting: str = "VERDICT_PORT",
-    *,
-    timeout_s: int = 0,
-) -> socket.socket:
+def listen(host: str, port: int, port_setting: str = "VERDICT_PORT", *, timeout_s: int = 0) -> socket.socket:
     """Bind and listen.
 
     Args:
         host: A name or an address, IPv4 or IPv6.
         port: 0 takes a free one.
-        host_setting: What an operator changes the host with.
-        port_setting: What an operator changes the port with.
+        port_setting: The setting of the port, for error messages.
         timeout_s: Seconds to wait for a port that is in use.
 
     Returns:
@@ -61,7 +53,7 @@ def listen(
                 retries -= 1
                 _pause(_RETRY_S)
                 continue
-            raise RefusalError(_reason(host, port, host_setting, port_setting, error)) from error
+            raise RefusalError(_reason(host, port, port_setting, error)) from error
 
 
 def resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
@@ -81,11 +73,11 @@ def _bind(host: str, port: int) -> socket.socket:
     return _bounded(socket.create_server(address, family=family, backlog=BACKLOG))
 
 
-def _reason(host: str, port: int, host_setting: str, port_setting: str, error: OSError | UnicodeError) -> str:
+def _reason(host: str, port: int, port_setting: str, error: OSError | UnicodeError) -> str:
     number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
     remedy = _REMEDIES.get(number or 0, _OTHERWISE)
     reason = error.strerror if isinstance(error, OSError) else "That is not a host name"
-    said = remedy.format(host=host_setting, port=port_setting, reason=reason)
+    said = remedy.format(port=port_setting, reason=reason)
     return f"Cannot listen on {host}:{port}. {said}"
 
 

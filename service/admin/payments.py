@@ -13,7 +13,7 @@ from service.access.meter import open_meter
 from service.access.usage_ledger import void_paid
 from service.admin.folder import Folder, json_option, run_in_folder, show
 from service.admin.verify import print_fields
-from service.cli.environment import Environment, RowId, Utf8Text, VerdictGroup, exclude
+from service.cli.environment import Environment, RowId, Utf8Text, VerdictGroup
 from service.cli.output_format import put_document
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, RefusalError
@@ -102,18 +102,16 @@ def show_one(environment: Environment, receipt_id: str, *, json: bool) -> int:
 
 
 @payments.command("export", example="verdict admin payments export")
-@click.option("--csv", "as_csv", is_flag=True, help="Comma-separated, without signatures (the default).")
 @click.option("--json", "json", is_flag=True, help="Print JSON, each receipt with its signature.")
-@click.pass_context
-def export(context: click.Context, *, as_csv: bool, json: bool) -> int:  # noqa: ARG001 - the default
-    """Print every receipt, oldest first."""
-    exclude(context, ["as_csv", "json"])
+@click.pass_obj
+def export(environment: Environment, *, json: bool) -> int:
+    """Print every receipt as CSV, oldest first."""
 
     async def read(folder: Folder) -> tuple[ReceiptSigner, list[Receipt]]:
         receipts = await folder.database.inspect(lambda connection: list(read_receipts(connection)))
         return ReceiptSigner(folder.secrets.receipt_key), receipts
 
-    signer, receipts = run_in_folder(context.obj.variables, read)
+    signer, receipts = run_in_folder(environment.variables, read)
     if json:
         put_document({"receipts": [msgspec.to_builtins(signer.sign(receipt)) for receipt in receipts]})
         return DONE

@@ -91,7 +91,6 @@ def test_a_folder_that_cannot_be_used_is_refused_in_one_line(admin: Admin, used:
         (f"grants revoke {2**63}", "Invalid value for 'ID': "),
         ("grants add --tier pro", "Missing one of the options '--user', '--wallet'."),
         ("keys create --name a --tier gold", "Invalid value for '--tier': 'gold' is not one of"),
-        ("payments export --csv --json", "Options '--csv' and '--json' exclude each other."),
         ("doctor --repair --health", "Options '--repair' and '--health' exclude each other."),
         ("init", "Missing option '--new-store'."),
     ],
