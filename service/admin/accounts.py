@@ -69,7 +69,7 @@ def create_key(
         return DONE
     say(issued.key)
     tell(
-        f"This key is shown once. Keep it now. It is for user {issued.user_id}, tier {issued.tier}, "
+        f"This key is shown once: keep it now. It is for user {issued.user_id}, tier {issued.tier}, "
         f"{_ends(issued.expires_at)}, of the service on {Settings.from_environ(environment.variables).data_dir}."
     )
     return DONE

@@ -24,7 +24,7 @@ from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, day_of
-from service.formats import count
+from service.formats import count, sentence
 from service.settings import Settings
 from service.storage.engine import VERSION, DatabaseError, StorageError, check_version
 from service.storage.store import open_snapshot, open_store
@@ -141,7 +141,7 @@ def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
     try:
         return DoctorCheck("secrets", "readable by their owner alone"), open_secrets(folder)
     except SecretsError as error:
-        return judge("secrets", "", "cannot be used", [str(error)], _RESTORE_SECRETS), None
+        return DoctorCheck("secrets", "cannot be used", [sentence(str(error))], _RESTORE_SECRETS), None
 
 
 def _exposed(check: str, path: Path) -> DoctorCheck:

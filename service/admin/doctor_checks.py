@@ -81,11 +81,11 @@ def check_store(settings: Settings, address: str, now_ms: int, secrets: Secrets 
             return [*first, *(found for check in _CHECKS for found in check(snapshot))]
     except DatabaseError as error:
         if settings.store is None:
-            return [judge("database", "", "cannot be read", [str(error)], restore)]
+            return [DoctorCheck("database", "cannot be read", [sentence(str(error))], restore)]
         from service.storage.postgres.errors import refusal  # noqa: PLC0415 - asyncpg, where it is used
 
-        said = str(refusal(settings.store, error, error_name(error)))  # without its password
-        return [judge("database", "", "cannot be read", [said], "Correct VERDICT_STORE, or start the server.")]
+        said = sentence(str(refusal(settings.store, error, error_name(error))))  # without its password
+        return [DoctorCheck("database", "cannot be read", [said], "Correct VERDICT_STORE, or start the server.")]
 
 
 def _server(connection: Connection) -> list[DoctorCheck]:
@@ -137,7 +137,7 @@ def _ledger(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
 
 def _payments(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     if found := audit_payments(snapshot.connection):
-        yield judge("payments", "", "money, receipts and usage differ", found, snapshot.keep)
+        yield DoctorCheck("payments", "money, receipts and usage differ", [*map(sentence, found)], snapshot.keep)
         return
     late = [
         f"Payment {receipt_id} has been open since {iso(claimed_ms)}."
@@ -166,7 +166,7 @@ def _refreshes(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
         for what, failed_ms, status, body in snapshot.connection.execute(_FAILED).fetchall()
     ]
     remedy = "Run `verdict admin doctor --upstreams`. It asks every upstream and prints what to do about each."
-    yield judge("refreshes", "none has failed", "the last of {} failed", found, remedy)
+    yield judge("refreshes", "none has failed", "{} failed", found, remedy)
 
 
 def _facilitator(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:

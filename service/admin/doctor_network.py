@@ -10,6 +10,7 @@ from service.cli.doctor_command import DoctorCheck
 from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.typed_data import domain_separator
+from service.formats import sentence
 from service.payments.facilitators.operator_account import open_operator_account
 from service.payments.facilitators.remote import open_remote
 from service.payments.facilitators.rpc import EthereumRpc, open_rpc
@@ -57,7 +58,9 @@ def check_proxies(settings: Settings) -> list[DoctorCheck]:
         try:
             proxy = proxy_for(url)
         except SettingsError as error:
-            return [judge("proxy", "", "invalid setting", [str(error)], "Correct the variable, or unset it.")]
+            return [
+                DoctorCheck("proxy", "invalid setting", [sentence(str(error))], "Correct the variable, or unset it.")
+            ]
         if proxy is not None:
             users.setdefault(str(proxy), []).append(name)
     used = [f"{proxy} for {', '.join(names)}" for proxy, names in users.items()]
@@ -170,7 +173,7 @@ async def check_wallets(settings: Settings, address: str, clock: Clock) -> Docto
     try:
         watched = await asyncio.to_thread(_watched, settings, address)
     except SettingsError as error:
-        return judge("wallets", "", "invalid setting", [str(error)], _CORRECT_SETTING)
+        return DoctorCheck("wallets", "invalid setting", [sentence(str(error))], _CORRECT_SETTING)
     except DatabaseError:  # a finding of the database, not of the nodes
         return DoctorCheck("wallets", "the watched wallets cannot be read, so no node is called")
     if not watched:

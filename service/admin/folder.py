@@ -30,7 +30,7 @@ from service.wiring.clocks import choose_clock
 
 T = TypeVar("T")
 json_option: Final = click.option("--json", "json", is_flag=True, help="Print JSON.")
-"""Another name than in `service.cli.environment`: an operator's command prints text in pipes too, errors as well."""
+"""Only this option selects JSON: other than `service.cli`, the operator's commands print text in pipes too."""
 
 Column = str | Callable[[Any], object]
 

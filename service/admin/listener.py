@@ -82,7 +82,7 @@ def _reason(host: str, port: int, port_setting: str, error: OSError | UnicodeErr
 
 
 def _bounded(listener: socket.socket) -> socket.socket:
-    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # pragma: no branch - elsewhere the kernel takes what it likes
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # pragma: no branch - other systems lack it
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)  # connections inherit it
     return listener
 

@@ -145,7 +145,7 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
 
 
 def _stop_orphan() -> None:
-    """Stop as on SIGTERM, which ends a process at once before its event loop runs; a blocked loop ends by its alarm."""
+    """Stop as on SIGTERM. If the event loop is blocked, the alarm ends the process."""
     signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
     os.kill(os.getpid(), signal.SIGTERM)
 

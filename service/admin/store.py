@@ -112,7 +112,7 @@ async def _move(source: Settings, target: Settings) -> dict[str, TableDigest]:
 
 @asynccontextmanager
 async def _opened(target: Settings) -> AsyncIterator[Database]:
-    """An empty store; a file gets its name when everything is in it."""
+    """An empty store. A file gets its name when everything is in it."""
     if target.store is not None:
         async with open_store(target, SystemClock(), new=True) as database:
             yield database
@@ -126,9 +126,7 @@ async def _opened(target: Settings) -> AsyncIterator[Database]:
         async with open_store(replace(target, data_dir=unfinished), SystemClock()) as database:
             yield database
         made = unfinished / DATABASE
-        if made.with_name(
-            made.name + "-wal"
-        ).exists():  # closing could not merge it into the file, and reports no error
+        if made.with_name(made.name + "-wal").exists():  # Closing could not merge it, and reports no error.
             raise RefusalError(
                 f"There is not enough space in {target.data_dir}. Free twice the size of FROM, and start again. "
                 "Nothing was changed."

@@ -33,7 +33,7 @@ def test_a_key_makes_a_user_unless_one_or_a_wallet_is_named_and_brings_a_tier(ad
     assert [key["tier"] for key in made] == ["free", "free", "access", "access"]
     text = admin("keys create --name x --user 1 --expires 30d")
     assert re.fullmatch(r"verdict_sk_\w{36}\n", text.out)
-    assert "This key is shown once. Keep it now. It is for user 1, tier free, until 20" in text.err
+    assert "This key is shown once: keep it now. It is for user 1, tier free, until 20" in text.err
 
 
 @pytest.mark.promise("operator.keys-manage", "keys.shown-once")
