@@ -58,7 +58,7 @@ class Proxy:
 
             raise SettingsError(
                 f"{self.variable} is not the address of a proxy that can be used. Write it like "
-                "http://proxy.example:3128"
+                "http://proxy.example:3128."
             )
         self.host = host
         self.port = port or _PORTS["http"]

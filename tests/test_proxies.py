@@ -190,7 +190,7 @@ def test_a_value_that_is_no_http_proxy_is_refused_by_the_name_of_its_variable(
     with pytest.raises(SettingsError) as refused:
         proxy_for("https://api.example.com")
     assert str(refused.value) == (
-        "HTTPS_PROXY is not the address of a proxy that can be used. Write it like http://proxy.example:3128"
+        "HTTPS_PROXY is not the address of a proxy that can be used. Write it like http://proxy.example:3128."
     )
     assert proxy_for("https://localhost") is None
     assert proxy_at("p.example", 80) is None

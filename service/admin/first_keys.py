@@ -63,7 +63,7 @@ def store(environment: Mapping[str, str], url: str, keys: FirstKeys) -> str:
             return f"`verdict` uses the {what} that was stored for {url} before. `verdict logout` removes it."
         credentials.keep(environment, url, StoredCredential(keys.pro, "api_key", None, None, ORIGIN), keyring=False)
     except RefusalError as error:
-        return f"The pro key is not stored ({error}). Set VERDICT_TOKEN to it."
+        return f"The pro key is not stored. {error} Set VERDICT_TOKEN to the key."
     if environment.get("VERDICT_TOKEN"):
         return f"The pro key is stored for {url}, but VERDICT_TOKEN is set and takes precedence."
     return f"The pro key is stored for {url}: `verdict` uses it."

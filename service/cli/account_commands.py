@@ -42,7 +42,7 @@ def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
     variables = environment.variables
     client = environment.client(url)
     answer = client.ask("GET", TIER_PATH)
-    data, meta = answer.data, answer.meta  # an answer without them is refused in every form
+    data, meta = answer.data, answer.meta  # an answer without them is an error in every output format
 
     def lines() -> Iterator[str]:
         kept = None if variables.get("VERDICT_TOKEN") else credentials.find(variables, client.url)
@@ -105,7 +105,7 @@ _HEADERS: Final = ("PREFIX", "STATE", "LAST USED", "NAME")
 
 
 class Prefix(click.ParamType[str]):
-    """The beginning of a key. The rest of a key that is pasted whole is a secret, and is dropped."""
+    """The beginning of a key. The rest of a complete key is a secret, and is dropped."""
 
     name = "prefix"
 
@@ -113,7 +113,7 @@ class Prefix(click.ParamType[str]):
         """The prefix."""
         found = _KEY.match(value)
         if not found:
-            self.fail("a key begins like verdict_sk_AbCd1234; `verdict keys list` shows yours.", param, ctx)
+            self.fail("A key begins like verdict_sk_AbCd1234. `verdict keys list` shows yours.", param, ctx)
         return found[1]
 
 
@@ -189,7 +189,7 @@ def rotate_key(environment: Environment, prefix: str, grace: int, url: str | Non
     """Replace an API key of yours. The new one is shown this once."""
     grace_s = grace // SECOND_MS
     body = {"prefix": prefix, "grace_seconds": grace_s}
-    old = f" {prefix} works for {span(grace_s)} more." if grace_s else " The old one has ended."
+    old = f" {prefix} works for {span(grace_s)} more." if grace_s else " The old key no longer works."
     client = _signed_in(environment, url)
     return _show_key(client, client.ask("POST", f"{KEYS_PATH}/rotate", body=body), old, as_json=as_json)
 
@@ -202,15 +202,15 @@ def _show_key(client: ApiConnection, answer: RawAnswer, more: str, *, as_json: b
     with reading():
         key, end = safe(made["key"]), f"until {safe(made['expiresAt'])}" if made["expiresAt"] else "no expiry"
     put_lines([key])
-    tell(f"This key is shown once: keep it now. It is yours, {end}, at {client.url}.{more}")
+    tell(f"This key is shown once: keep it now. It is valid at {client.url}, {end}.{more}")
     return DONE
 
 
 def _signed_in(environment: Environment, url: str | None) -> ApiConnection:
     token = environment.variables.get("VERDICT_TOKEN", "")
-    if token and "." not in token:  # a session is a JWT, in three parts; the service would only say to sign in
+    if token and "." not in token:  # a session is a JWT, which contains dots; the service would only say to sign in
         raise RefusalError(
-            "VERDICT_TOKEN is an API key, and keys are kept with a session; unset it, and `verdict login`",
+            "VERDICT_TOKEN is an API key, but keys are managed with a session. Unset it, and run `verdict login`.",
             UNKNOWN_CALLER,
         )
     client = environment.client(url)

@@ -30,7 +30,7 @@ _SECRETS: Final = frozenset(
     {"authorization", "proxy-authorization", "payment-signature", "x-payment", "cookie", "set-cookie"}
 )
 _KEY: Final = re.compile(r"(?P<shown>Bearer [a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]+\Z", re.ASCII)
-"""A bearer that is an API key, and what is shown of it: its display prefix."""
+"""A bearer token that is an API key, with its display prefix."""
 
 _METHODS: Final = ("GET", "HEAD", "POST", "DELETE")
 _KEPT: Final = "/?&=%:,"
@@ -100,15 +100,15 @@ def api(  # noqa: PLR0913 - one for each option
         client.close()
     if status < HTTPStatus.MULTIPLE_CHOICES:
         return DONE
-    sys.stderr.write(f"verdict: the service answered {status}.\n")
+    sys.stderr.write(f"verdict: The service answered {status}.\n")
     return code_for(status)
 
 
 def _target(path: str, query: list[tuple[str, str]]) -> str:
     if "://" in path:
-        raise RefusalError("PATH is a path of the service, not a URL: choose the service with --url.")
+        raise RefusalError("PATH is a path of the service, not a URL. Choose the service with --url.")
     if any(letter <= " " or letter > "~" for letter in path):
-        raise RefusalError(f"PATH must be percent-encoded: write {quote(path, safe=_KEPT)}.")
+        raise RefusalError(f"PATH must be percent-encoded. Write {quote(path, safe=_KEPT)}.")
 
     whole = path if path.startswith("/") else _PREFIX + path
     return whole + (("&" if "?" in whole else "?") + urlencode(query) if query else "")
@@ -122,7 +122,7 @@ def _body(data: str) -> bytes:
     try:
         return Path(data[1:]).read_bytes()
     except OSError as error:
-        raise RefusalError(f"{data[1:]} cannot be read ({error.strerror}).") from None
+        raise RefusalError(f"Cannot read {data[1:]}: {error.strerror}.") from None
 
 
 def _show_heads(request: str, sent: Mapping[str, str], response: http.client.HTTPResponse) -> None:
@@ -179,7 +179,7 @@ def _save(response: http.client.HTTPResponse, path: Path) -> None:
 
 
 class _LocalError(Exception):
-    """An error of this machine's files and pipes, which is none of the connection's."""
+    """An error of a local file or pipe, not of the connection."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -192,5 +192,5 @@ def _local(path: Path | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        said = None if path is None else RefusalError(f"{path} cannot be written ({error.strerror}).")
+        said = None if path is None else RefusalError(f"Cannot write {path}: {error.strerror}.")
         raise _LocalError(said or error) from None

@@ -25,7 +25,7 @@ from service.cli.environment import (
 )
 from service.cli.markdown import render
 from service.cli.spinner import Spinner
-from service.client.answer import RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
+from service.client.answer import CHECK_URL, RawAnswer, RefusedError, UnreachableError, UnreadableAnswerError
 from service.client.connection import ApiConnection
 from service.client.errors import DONE, RefusalError
 from service.client.files import read_whole, state_dir, write_whole
@@ -35,14 +35,7 @@ _BYTES: Final = 16
 
 
 def device_id(environment: Mapping[str, str]) -> str:
-    """This device's identifier, 32 hexadecimal digits, made when it is first asked for.
-
-    Args:
-        environment: Of the process: where state is kept.
-
-    Raises:
-        RefusalError: If it cannot be kept.
-    """
+    """This device's identifier, 32 hexadecimal digits, created when first used; `RefusalError` if it is not stored."""
     path = state_dir(environment) / _FILE
     try:
         kept = read_whole(path)
@@ -51,14 +44,14 @@ def device_id(environment: Mapping[str, str]) -> str:
             write_whole(path, kept)
     except OSError as error:
         raise RefusalError(
-            f"{path} cannot be kept ({error.strerror}); sign in with `verdict login`, or mend that"
+            f"Cannot store {path}: {error.strerror}. Correct this, or sign in with `verdict login`."
         ) from None
     return kept.decode("ascii", "replace").strip()
 
 
 PATH: Final = "/api/cli"
 PRICE: Final = "0.05"
-"""USDC, once the free questions are spent; the manifest says the same."""
+"""USDC, once the free questions are spent; as in the manifest."""
 
 ARCHETYPES: Final = ("base", "trader", "analyst", "risk-manager", "explainer")
 
@@ -132,7 +125,7 @@ def _put_prose(pieces: Iterable[bytes], environment: Environment, spinner: Spinn
 def _put_document(answer: RawAnswer, *, explain: bool) -> None:
     with output_format.paid_not_lost(answer):
         if not isinstance(answer.document, dict):
-            raise UnreadableAnswerError("what came is no answer to a question: is that address a Verdict service?")
+            raise UnreadableAnswerError(f"The answer is not a JSON object. {CHECK_URL}")
         if explain:
             output_format.put_lines([output_format.readable(line) for line in _explanation(answer.document)])
         else:
@@ -140,7 +133,7 @@ def _put_document(answer: RawAnswer, *, explain: bool) -> None:
 
 
 def _explanation(raw: Mapping[str, Any]) -> Iterator[str]:
-    """How a question was read: each query in words, then all of it as JSON."""
+    """How a question was read: each query in words, then the classification as JSON."""
     try:
         titles = [step["result"]["title"] for step in raw["steps"] if step["result"] is not None]
         read = raw["classification"]
@@ -151,9 +144,9 @@ def _explanation(raw: Mapping[str, Any]) -> Iterator[str]:
 
 
 class _Asking:
-    """A question that is sent, again if need be, as one: its key has it answered and charged once.
+    """A question that may be sent twice: its idempotency key makes the service answer and charge it once.
 
-    `paid` are the headers of the answer that was paid for.
+    `paid` holds the headers of the answer that was paid for.
     """
 
     def __init__(self, client: ApiConnection, body: Mapping[str, object], accept: str) -> None:
@@ -163,10 +156,10 @@ class _Asking:
         self._headers = {"Accept": accept, "Idempotency-Key": secrets.token_hex(_KEY_BYTES)}
 
     def pieces(self) -> Iterator[bytes]:
-        """The answer as it comes. Where it breaks off it is asked for again, and what has come is left out.
+        """The answer as it arrives. After a broken connection it is requested again, without the part that arrived.
 
         Raises:
-            UnreachableError: If it broke off again, or the service cannot be reached.
+            UnreachableError: If the connection broke again, or the service cannot be reached.
         """
         came, again = 0, False
         while True:
@@ -185,12 +178,12 @@ class _Asking:
                 return
 
     def whole(self, headers: Mapping[str, str]) -> RawAnswer:
-        """The same question with these headers too."""
+        """Send the same question with additional headers."""
         return self.client.ask("POST", PATH, body=self._body, headers={**self._headers, **headers})
 
 
 def _pieces(asking: _Asking, paying: Paying, environment: Mapping[str, str], spinner: Spinner) -> Iterator[bytes]:
-    """The answer, paid for if it must be and may be."""
+    """The answer; pay for it if that is required and allowed."""
     try:
         yield from asking.pieces()
     except RefusedError as refused:
@@ -205,7 +198,7 @@ def _pieces(asking: _Asking, paying: Paying, environment: Mapping[str, str], spi
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Lines of UTF-8 that comes in any pieces, without their ends."""
+    """The lines, without line ends, of UTF-8 that arrives in pieces."""
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
     rest = ""
     for piece in pieces:
@@ -218,9 +211,9 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
 def _text(words: tuple[str, ...]) -> str:
     try:
         text = sys.stdin.read(_LONGEST) if words == ("-",) else " ".join(words)
-        text.encode()  # where the locale says nothing of it, what is no text comes as halves of pairs
+        text.encode()  # with some locales, invalid bytes are read as surrogates
     except UnicodeError:
-        raise RefusalError("what came on standard input is no UTF-8") from None
+        raise RefusalError("Standard input is not valid UTF-8.") from None
     if not text.strip():
-        raise RefusalError('ask something: verdict ask "How is SOL doing?"')
+        raise RefusalError('The question is empty. Write it like `verdict ask "How is SOL doing?"`.')
     return text.strip()

@@ -35,7 +35,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 class Paying(NamedTuple):
-    """Options of payment: the service, whether to pay unasked, at most how much (micro-USD; None: as configured)."""
+    """Options of payment: the service, whether to pay without asking, the limit (micro-USD; None: as configured)."""
 
     url: str | None
     yes: bool
@@ -77,7 +77,7 @@ def call(row: CatalogueRow, environment: Environment, typed: Mapping[str, Any]) 
 
 
 def lines_of(view: Shown, answer: RawAnswer, screen: Display, chosen: Mapping[str, object]) -> Lines:
-    """The lines of an answer in its view; plain ones, after a word on stderr, where the view does not know its form."""
+    """The lines of an answer in its view; names and values, and a notice on stderr, if its form is not known."""
 
     def lines(data: Any, meta: Mapping[str, Any]) -> Iterable[str]:
         try:
@@ -85,7 +85,8 @@ def lines_of(view: Shown, answer: RawAnswer, screen: Display, chosen: Mapping[st
             return list(view(data, meta, screen, chosen))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             # The answer used up a question: show it even if a newer service changed it.
-            tell(f"verdict: shown plainly: not as this version knows it ({type(error).__name__})")
+            kind = type(error).__name__
+            tell(f"verdict: This version does not know the form of the answer ({kind}). Its fields are listed.")
             return list(plain.plain(data, meta, screen, chosen))
 
     return lines
@@ -110,8 +111,8 @@ def show_request(
         method: GET or POST.
         target: Path and query.
         as_json: Whether to print JSON.
-        price: Decimal USDC once the quota is spent; empty if the route cannot be paid for.
-        counted: Whether it uses up a question; what has a price does.
+        price: Decimal USDC once the quota is spent; empty if the route cannot be paid.
+        counted: Whether it uses up a question; by default if it has a price.
         body: The JSON body, if there is one.
     """
     counted = bool(price) if counted is None else counted
@@ -165,7 +166,7 @@ def request_parameters(row: CatalogueRow, typed: Mapping[str, Any]) -> dict[str,
     for parameter in row.parameters:
         value = typed[parameter.name]
         if value == "":
-            raise RefusalError(f"{parameter.metavar or parameter.name.upper()} is empty")
+            raise RefusalError(f"{parameter.metavar or parameter.name.upper()} is empty.")
         if parameter.kind == "instant" and value and _DAY.fullmatch(value):
             value = f"{value}T00:00:00Z"  # the first moment of that day
         if value is not None and value is not False:

@@ -44,7 +44,7 @@ class RouteParameter(NamedTuple):
     Attributes:
         name: Of the query or path parameter.
         help: A sentence.
-        typed: `--signal-type`; empty where it is given by its place.
+        typed: `--signal-type`; empty for a positional argument.
         kind: `text`, `number`, `instant`, or `flag`, which sets 1.
         choices: Allowed values, if the list is closed.
         metavar: Placeholder in the help.
@@ -100,13 +100,13 @@ class CatalogueRow(NamedTuple):
 
 
 def load(where: str) -> Any:
-    """What stands at `module:name`."""
+    """Import `module:name`."""
     module, _, name = where.partition(":")
-    # Extension modules that are interrupted while they load bring the interpreter down: an interrupt waits so long.
+    # Ctrl-C waits: an interrupt while an extension module loads crashes the interpreter.
     before = pthread_sigmask(SIG_BLOCK, (SIGINT,))
-    gc.disable()  # a fifth of the time goes into looking for garbage in modules, which have none
+    gc.disable()  # saves a fifth of the time: modules contain no garbage
     try:
-        # What importlib offers for this takes a millisecond to load.
+        # `importlib` takes a millisecond to load.
         return getattr(__import__(module, None, None, (name,)), name)
     finally:
         gc.freeze()

@@ -41,7 +41,7 @@ def get(environment: Environment, name: str) -> int:
     """Print one value."""
     found = {each: value for each, value, _ in _holding(environment.variables)}[name]
     if found is None:
-        raise RefusalError(f"no {name} is chosen; `verdict config set {name} VALUE` chooses one")
+        raise RefusalError(f"{name} is not set. Set it with `verdict config set {name} VALUE`.")
     put_lines([found])
     return DONE
 
@@ -112,7 +112,7 @@ def completions(context: click.Context, shell: str) -> int:
     """Print the completion script of a shell."""
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 - Click knows each of the three
-    # Not the class's own `source`: for bash it starts one to check its version, and fails where there is none.
+    # The class's own `source` runs bash to check its version, and fails if bash is missing.
     script = ShellComplete.source(kind(context.find_root().command, {}, "verdict", COMPLETE))
     put_lines([script])
     return DONE

@@ -13,11 +13,11 @@ from service.cli.show.plain import word
 
 _END: Final = "\r\n"
 _FORMULA: Final = re.compile(r"[=@\t\r]|[-+](?![\d.]+\Z)")
-"""How a formula begins; a number with its sign is none."""
+"""The beginning of a formula; a signed number is not one."""
 
 
 def csv_of(entries: Iterable[Any]) -> str:
-    """A header and a row for each entry, columns in the order in which the fields first come; nothing of nothing."""
+    """A header and a row for each entry, with columns in the order of first occurrence; empty without entries."""
     flat = [dict(_flat(entry, "")) for entry in entries]
     if not flat:
         return ""
@@ -25,9 +25,9 @@ def csv_of(entries: Iterable[Any]) -> str:
 
 
 def csv_rows(names: Sequence[str], entries: Iterable[dict[str, object]]) -> str:
-    """A header of these names and a row for each entry; empty where it does not know one."""
+    """A header of these names and a row for each entry; a cell is empty if the entry lacks the field."""
     lines = _Lines()
-    # Told that lines end in both, it puts quotes around either; Python 3.11 leaves the other one bare.
+    # With this line end the writer quotes `\r` and `\n`. With `\n` alone, Python 3.11 does not quote `\r`.
     table = csv.writer(lines, lineterminator=_END)
     table.writerow(map(_cell, names))
     table.writerows([_cell(entry.get(name)) for name in names] for entry in entries)
@@ -35,7 +35,7 @@ def csv_rows(names: Sequence[str], entries: Iterable[dict[str, object]]) -> str:
 
 
 class _Lines(list[str]):
-    """Lines without their ends, as a file that they are written to one by one."""
+    """A file for the writer that collects lines without their ends."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix(_END))

@@ -1,4 +1,4 @@
-"""What a command runs in, and the Click classes, types and options that commands share.
+"""The environment of a command, and the Click classes, types and options that commands share.
 
 A command is a Click function that takes the `Environment` and returns an exit code::
 
@@ -89,7 +89,7 @@ class Environment:
 
 
 class VerdictCommand(click.Command):
-    """A command that is known to the error report, and ends its help with an example.
+    """A command that tells the error report which one it is, and ends its help with an example.
 
     Args:
         example: A complete line: `verdict backup copy.db`.
@@ -107,7 +107,7 @@ class VerdictCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            error.ctx = error.ctx or ctx  # Click's parser does not say whose option it was
+            error.ctx = error.ctx or ctx  # Click's parser leaves it out
             raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -176,7 +176,7 @@ class VerdictGroup(click.Group):
 
 
 class _TextType(click.ParamType[Any]):
-    """What is typed, as the kind of value that `parse` makes of it; `parse` raises `ValueError` with a sentence."""
+    """A typed text, converted by `parse`, which raises `ValueError` with sentences."""
 
     name = "text"
 
@@ -190,9 +190,9 @@ class _TextType(click.ParamType[Any]):
             value.encode()  # shells pass any bytes
             return self.parse(value)
         except UnicodeEncodeError:
-            self.fail("not valid UTF-8.", param, ctx)
+            self.fail("The text is not UTF-8.", param, ctx)
         except ValueError as error:
-            self.fail(f"{error}.".replace("..", ".").replace("?.", "?"), param, ctx)
+            self.fail(str(error), param, ctx)
 
 
 class Utf8Text(_TextType):
@@ -207,7 +207,7 @@ class WholeNumber(_TextType):
     def parse(self, text: str) -> int:
         """The number."""
         if not re.fullmatch("-?[0-9]+", text):
-            raise ValueError(f"{text!r} is not a whole number")
+            raise ValueError(f"{text!r} is not a whole number.")
         return int(text)
 
 
@@ -219,7 +219,7 @@ class RowId(_TextType):
     def parse(self, text: str) -> int:
         """The number."""
         if not (text.isascii() and text.isdigit() and 0 < int(text[:20]) < 2**63):
-            raise ValueError(f"{text!r} is not a whole number from 1")
+            raise ValueError(f"{text!r} is not a whole number from 1.")
         return int(text)
 
 
@@ -242,7 +242,7 @@ class Duration(_TextType):
         units_ms = {"m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
         found = re.fullmatch("([0-9]{1,6})([mhdw])", text)
         if not found or not (int(found[1]) or self._zero):
-            raise ValueError(f"a duration is a number and a unit, such as 90m, 12h, 30d or 52w, not {text!r}")
+            raise ValueError(f"{text!r} is not a duration. Write a number and a unit, such as 90m, 12h, 30d or 52w.")
         return int(found[1]) * units_ms[found[2]]
 
 
@@ -259,7 +259,7 @@ class Usdc(_TextType):
 
 
 class FieldNames(_TextType):
-    """Names parted by commas."""
+    """Names separated by commas."""
 
     name = "names"
 
@@ -267,7 +267,7 @@ class FieldNames(_TextType):
         """The names."""
         names = [name.strip() for name in text.split(",") if name.strip()]
         if not names:
-            raise ValueError("names no field; write it like price,trend_daily")
+            raise ValueError("No field is named. Write fields like price,trend_daily.")
         return names
 
 
@@ -280,7 +280,7 @@ yes_option: Final = click.option("--yes", is_flag=True, help="Pay without asking
 
 
 def max_price_of(calls: str) -> Callable[[Any], Any]:
-    """The option of the ceiling, `calls` being what it holds for."""
+    """The option of the ceiling for `calls`."""
     text = f"Most that {calls} may cost, in USDC (0.10)."
     return click.option("--max-price", type=Usdc(), metavar="USDC", help=text)
 

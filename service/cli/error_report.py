@@ -42,7 +42,7 @@ _NAMES: Final = {
     UNREACHABLE: "UNREACHABLE",
     DEFECT: "INTERNAL",
 }
-"""What the envelope says where none came from the service, by exit code."""
+"""Error codes of envelopes that do not come from the service, by exit code."""
 
 _NOBODY: Final = sha256(b"").hexdigest()
 """The `caller` of a request that was sent without a credential."""
@@ -50,7 +50,7 @@ _NOBODY: Final = sha256(b"").hexdigest()
 _NOT_TAKEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 _FORMATS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
 _MOST_CANDIDATES: Final = 10
-_DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
+_DEFECT: Final = "This is a defect of `verdict`, not a mistake of yours. The lines above help to find it."
 
 
 def report(error: Exception, command: click.Command | None, typed: Sequence[str]) -> None:
@@ -64,16 +64,16 @@ def report(error: Exception, command: click.Command | None, typed: Sequence[str]
     code = exit_code_of(error)
     prefix = error.command if isinstance(error, UsageError) else "verdict"
     if code == DEFECT and not isinstance(error, RefusalError):
-        from service.logs import redact  # noqa: PLC0415 - logging, where there is something to cut out
+        from service.logs import redact  # noqa: PLC0415 - loads logging, for a defect only
 
-        # Written like all else: what a service sent may stand in it, or a password that a library repeats.
+        # The traceback may contain text of the service, or a password that a library repeats.
         lines = "".join(traceback.format_exception(error)).splitlines()
         sys.stderr.writelines(f"{safe(redact(line))}\n" for line in lines)
         message = _DEFECT
     elif is_output_lost(error):
-        message = f"what was to be written is lost: {error.strerror}"
+        message = f"The output could not be written: {error.strerror}."
     else:
-        message = str(error)
+        message = error.message if isinstance(error, RefusedError) else str(error)
     if _is_for_programs(command, typed):
         sys.stderr.write(json.dumps(_document(error, code, message)) + "\n")
         return
@@ -83,7 +83,7 @@ def report(error: Exception, command: click.Command | None, typed: Sequence[str]
 
 
 def is_output_lost(error: Exception) -> TypeGuard[OSError]:
-    """Whether what was written was not taken: the disk is full, or standard output is closed."""
+    """Whether output could not be written: the disk is full, or standard output is closed."""
     return isinstance(error, OSError) and error.filename is None and error.errno in _NOT_TAKEN
 
 
@@ -118,7 +118,7 @@ def _document(error: Exception, code: int, message: str) -> object:
     if isinstance(error, RefusedError) and isinstance(error.document, dict) and error.document.get("error"):
         return error.document
     name = error.code if isinstance(error, RefusedError) else "OUTPUT_LOST" if is_output_lost(error) else _NAMES[code]
-    # What was not paid for could be: how stays beside why it was not. What is paid and not settled must not be again.
+    # The envelope keeps the terms of payment, except where a payment was signed that may still settle.
     offered = error.__cause__.document if code == UNPAID and isinstance(error.__cause__, RefusedError) else None
     envelope = offered if isinstance(offered, dict) else {}
     return {"schemaVersion": 1, **envelope, "error": {"code": name, "message": message}}
@@ -133,9 +133,9 @@ def _advice(error: RefusedError) -> Iterator[str]:
     if wait.isascii() and wait.isdigit():
         yield f"Try again in {formats.duration(int(wait))}."
     if error.status == HTTPStatus.UNAUTHORIZED:
-        yield "`verdict login` signs in again. VERDICT_TOKEN, if it is set, goes before what login stores."
+        yield "`verdict login` signs in again. VERDICT_TOKEN, if it is set, takes precedence over the stored login."
     if error.code == "AUTH_REQUIRED" and error.asked is not None and error.asked.caller == _NOBODY:
-        yield "A key that you have is kept by `verdict login --token`, or set as VERDICT_TOKEN."
+        yield "If you have an API key, store it with `verdict login --token`, or set VERDICT_TOKEN to it."
 
 
 RENAMED: Final[Mapping[str, str]] = {

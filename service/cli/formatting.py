@@ -36,7 +36,7 @@ span = _or_unknown(formats.duration)
 
 
 def direction(value: float | None) -> Style | None:
-    """The colour of a change: by its sign, none where it is zero or unknown."""
+    """The colour of a change, by its sign; None if it is zero or unknown."""
     return None if not value else "good" if value > 0 else "bad"
 
 
@@ -51,7 +51,7 @@ def trend(state: str | None) -> Cell:
 
 
 def instant(text: object) -> int | None:
-    """Epoch milliseconds of an instant as the service writes it, or of a UTC day; none where it is neither."""
+    """Epoch milliseconds of an instant as the service writes it, or of a UTC day; None if it is neither."""
     written = str(text)
     try:
         return parse_iso(written if "T" in written else f"{written}T00:00:00Z")
@@ -65,7 +65,7 @@ def day(text: object) -> str:
 
 
 def moment(text: object) -> str:
-    """An instant in UTC, to the minute: `2025-07-25 23:59 UTC`; as it came, where it is none."""
+    """An instant in UTC, to the minute: `2025-07-25 23:59 UTC`; any other text unchanged."""
     if text is None:
         return UNKNOWN
     at_ms = instant(text)
@@ -73,12 +73,12 @@ def moment(text: object) -> str:
 
 
 def elapsed_s(since: object, until: object) -> float | None:
-    """Seconds from one instant to another, none where one is not known."""
+    """Seconds from one instant to another; None if one is not known."""
     start, end = instant(since), instant(until)
     return None if start is None or end is None else (end - start) / 1_000
 
 
 def footer(screen: Display, meta: Mapping[str, Any], *more: str) -> Iterator[str]:
-    """The last line: from when the data is and how old, and where it comes from."""
+    """The last line: the time and age of the data."""
     said = [*more, f"as of {moment(meta['as_of'])}", age(meta["data_age_seconds"])]
     return flow(screen, [Cell(" · ".join(said), "dim")])

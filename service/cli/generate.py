@@ -1,7 +1,7 @@
-"""Writes `catalogue.json`: a command for every offer whose answer is asked for and shown (`make commands`).
+"""Writes `catalogue.json`: a command for every offer, except those written by hand (`make commands`).
 
-Paths, parameters, choices, defaults, prices and entries are taken from the offers. Here stands only what they do not
-say: what a command is called where the offer's id is no good name, what each action shows, how an option is explained.
+Paths, parameters, choices, defaults, prices and entries come from the offers. This module adds what they lack: names of
+commands that differ from the offer's id, what each action shows, and the explanations of options.
 """
 
 import json
@@ -22,7 +22,7 @@ BY_HAND: Final = frozenset(
         "keys.rotate", "alerts.create", "alerts.list", "alerts.delete", "alerts.deliveries", "alerts.test",
     }
 )  # fmt: skip
-"""Offers with commands that are written by hand: they do more than show an answer."""
+"""Offers whose commands are written by hand, because they do more than show an answer."""
 
 _WORDS: Final[Mapping[str, str]] = {
     "receipts.list": "billing receipts",
@@ -66,13 +66,13 @@ _ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "outcomes": "closed walk-forward positions, and their total return",
     },
 }
-"""Actions in the order in which they are listed; the first is what the offer does where none is named."""
+"""Actions in the order of the help; the first is the offer's default."""
 
 _ACTION_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("sentiment", "categories"): "all-categories",
     ("sentiment", "narratives"): "all-narratives",
 }
-"""What an action is called where its name differs from another command's by a plural only."""
+"""Names of actions whose own name differs from another command's only by a plural."""
 
 _NOT_OF: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("transcripts", "sources"): frozenset({"coin", "sector", "macro", "source", "since", "limit", "cursor"}),
@@ -86,7 +86,7 @@ _NOT_OF: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     },
     ("coins", ""): frozenset({"fields"}),
 }
-"""Parameters that an action does not take; no schema says so. `--fields` of every command does what `fields` does."""
+"""Parameters that an action does not take, which no schema says. `--fields` of every command replaces `fields`."""
 
 _NEEDED: Final = {
     ("regime", "history"): "symbol",
@@ -96,7 +96,7 @@ _NEEDED: Final = {
     ("wallets", "movements"): "contract",
     ("signal.quality", ""): "signal_type",  # the route's own default is a strategy without a record
 }
-"""What an action cannot do without: a test holds it to the offers' `required_when`."""
+"""The required parameter of an action. A test compares it with the offers' `required_when`."""
 
 _PLACED: Final = frozenset(
     {
@@ -104,7 +104,7 @@ _PLACED: Final = frozenset(
         ("coin.lookup", ""), ("resolve", ""),
     }
 )  # fmt: skip
-"""Where what is required is given by its place."""
+"""Actions whose required parameter is a positional argument."""
 
 _SAID: Final[Mapping[str, str]] = {
     "chain": "the chain, such as ethereum or solana",
@@ -180,7 +180,7 @@ _SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, dict[str, str], str, S
         ),
     ),
 }
-"""Further commands of an offer: words, summary, parameters they set, view, parameters they take."""
+"""Additional commands of an offer: words, summary, parameters they set, view, parameters they take."""
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     "coins": "--sort change_24h --limit 10",
@@ -195,7 +195,7 @@ _EXAMPLES: Final[Mapping[str, str]] = {
     "market baselines": "--symbols BTC,ETH,SOL",
     "wallets movements": "--contract 0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
 }
-"""What an example shows beyond what is given by its place."""
+"""Options in the example of a command."""
 
 _VIEWS: Final[Mapping[str, str]] = {
     "rwa.asset": "rwa_symbol",
@@ -204,13 +204,13 @@ _VIEWS: Final[Mapping[str, str]] = {
     "coin.by-name": "coin_lookup",
     "coin.by-contract": "coin_lookup",
 }
-"""Offers whose answers are shown as those of others."""
+"""Offers whose answers are shown by the view of another offer."""
 
 _PLACED_EXAMPLES: Final[Mapping[str, str]] = {"sentiment narrative": "Perpetuals"}
-"""What is given by its place in an example, where the parameter's own example is not one of this command."""
+"""Positional argument in an example, if the parameter's own example does not suit the command."""
 
 _ENTRIES: Final[Mapping[str, str]] = {"manifest": "routes", "signal": ""}
-"""Where the only list of structs is not what the answer is about, or there are several."""
+"""Name of the list of entries, if the only list of structs is not that list, or there are several."""
 
 
 def commands() -> Iterator[CatalogueRow]:
@@ -286,7 +286,7 @@ def _parameter(row: ParameterRow, *, needed: bool, placed: bool) -> RouteParamet
 
 
 def _present(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a parameter may be where it is given."""
+    """The schema of a parameter without `null`."""
     return next((kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}), schema)
 
 
@@ -304,7 +304,7 @@ def _example(words: str, parameters: Sequence[RouteParameter], offer: Offer) -> 
 
 
 def _entries(result: type) -> str:
-    """Name of the only list of structs in an answer; empty where it has none, or several."""
+    """Name of the only list of structs in an answer; empty if there is none, or several."""
     (_, named) = components([result])
     lists = [
         name

@@ -10,13 +10,13 @@ from service.cli.terminal import Cell, Display, Part, Span, cells, cut, head_of,
 
 _GAP: Final = "  "
 _NARROWEST: Final = 8
-"""Cells that are left to words, in a line and in a column."""
+"""Narrowest line and column of words, in cells."""
 
 _SENTENCE: Final = 24
-"""Cells that are left to a column of sentences."""
+"""Narrowest column of sentences, in cells."""
 
 _READABLE: Final = 100
-"""Cells of a line of prose at the most: the eye loses its place in longer ones."""
+"""Widest line of prose, in cells."""
 
 
 def heading(screen: Display, said: Iterable[Cell]) -> Iterator[str]:
@@ -45,8 +45,8 @@ def wrap(screen: Display, spans: Iterable[Span], first: str = "", rest: str = ""
     Args:
         screen: Where it is read.
         spans: Styled pieces; control characters are replaced.
-        first: What the first line begins with.
-        rest: What every other line begins with.
+        first: Prefix of the first line.
+        rest: Prefix of the other lines.
     """
     available = min(screen.width, _READABLE) - max(cells(first), cells(rest))
     return _filled(screen, _words(spans), available, first, rest)

@@ -15,7 +15,7 @@ from service.client import browser_login, credentials
 from service.client.answer import RefusedError, UnreachableError
 from service.client.browser_login import BrowserSession, Callback, open_browser, read_session
 from service.client.caller import open_client, url_of
-from service.client.connection import ApiConnection, is_token
+from service.client.connection import INVALID_CREDENTIAL, ApiConnection, is_token
 from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNAVAILABLE, UNKNOWN_CALLER, UNREACHABLE, RefusalError
 from service.client.sign_in import credential_of, sign_in, sign_out
@@ -23,17 +23,17 @@ from service.client.wallet import KEY, open_wallet, read_secret
 
 PAGE: Final = "/auth/cli"
 PATIENCE_S: Final = 600.0
-"""Longest wait for the browser: somebody may have to find the wallet's password first."""
+"""Longest wait for the browser: the user may have to find the wallet's password first."""
 
 _NOT_FOUND: Final = 404
 
 
 SignedIn = tuple[StoredCredential, str | None]
-"""A credential, and what the service tells its user, if anything."""
+"""A credential, and a notice of the service for its user, if there is one."""
 
 
 class _Login(NamedTuple):
-    """What a login is begun with."""
+    """The inputs of a login."""
 
     client: ApiConnection
     environment: Mapping[str, str]
@@ -87,7 +87,7 @@ def login(
 def _by_token(login: _Login) -> SignedIn:
     token = read_secret("API key", login.environment)
     if not is_token(token):
-        raise RefusalError("that is no API key: it holds a space or a letter that none has", UNKNOWN_CALLER)
+        raise RefusalError(INVALID_CREDENTIAL, UNKNOWN_CALLER)
     return credential_of(login.client, token), None
 
 
@@ -102,11 +102,11 @@ def _by_paste(login: _Login) -> SignedIn:
         login.environment, login.client.url
     )
     page = _page(login.client, state=state)
-    tell("Sign in on this page, unless you have, and copy what it shows:")
+    tell("Sign in on this page if you have not done so yet, and copy what it shows:")
     tell(f"  {page}")
     pasted = read_secret("What the page shows", login.environment).strip()
     try:
-        # A browser that could not reach this machine has it in its address bar.
+        # If the browser could not reach this machine, users copy the URL of its address bar.
         returned = read_session(pasted.partition("?")[2] or pasted, state)
     except ValueError as error:
         raise RefusalError(str(error)) from None
@@ -122,8 +122,8 @@ def _by_browser(login: _Login, *, opens: bool) -> SignedIn:
             returned = callback.wait(PATIENCE_S)
     if returned is None:
         raise RefusalError(
-            "the browser did not return in ten minutes; if the page says that you are signed in, finish with "
-            "`verdict login --paste`",
+            "The browser did not return within ten minutes. If the page says that you are signed in, finish with "
+            "`verdict login --paste`.",
             UNREACHABLE,
         )
     return _confirmed(login, returned)
@@ -135,9 +135,7 @@ def _page(client: ApiConnection, **parameters: object) -> str:
     except RefusedError as error:
         if error.status != _NOT_FOUND:
             raise
-        raise RefusalError(
-            f"{client.url} has no page to sign in on; sign in with `verdict login --keystore FILE`"
-        ) from None
+        raise RefusalError(f"{client.url} has no sign-in page. Sign in with `verdict login --keystore FILE`.") from None
     return f"{client.url}{PAGE}?{urlencode(parameters)}"
 
 
@@ -150,7 +148,10 @@ def _send_to(page: str, login: _Login, *, opens: bool) -> None:
 def _confirmed(login: _Login, returned: BrowserSession) -> SignedIn:
     credential = credential_of(login.client, returned.token, returned.expires_at)
     if (credential.wallet or "").lower() != returned.wallet.lower():
-        raise RefusalError("the session that came back is not the wallet's that it names; begin again", UNKNOWN_CALLER)
+        raise RefusalError(
+            "The session belongs to another wallet than it names. Begin again with `verdict login`.",
+            UNKNOWN_CALLER,
+        )
     return credential, returned.notice
 
 
@@ -169,9 +170,9 @@ def _tell(login: _Login, credential: StoredCredential, kept: str, *, as_json: bo
         who = f" as {credential.wallet}" if credential.wallet else ""
         end = f" until {credential.expires_at[:10]}" if credential.expires_at else ""
         what = "Signed in to" if credential.kind == "session" else "The key works at"
-        put_lines([f"{what} {url}{who}{end}. It is kept in {kept}."])
+        put_lines([f"{what} {url}{who}{end}. It is stored in {kept}."])
     if login.environment.get("VERDICT_TOKEN"):
-        tell("verdict: VERDICT_TOKEN is set, and goes before what is kept; unset it to use this login")
+        tell("verdict: VERDICT_TOKEN is set, and takes precedence over this login. Unset it to use this login.")
 
 
 _ENDED: Final = frozenset({401, 403})
@@ -185,26 +186,26 @@ def logout(environment: Environment, url: str | None) -> int:
     variables = environment.variables
     url = url_of(url, variables)
     kept = credentials.find(variables, url)
-    # Forgotten whatever happens: who logs out means that nobody at this machine can go on.
+    # Delete it even if the service cannot be reached: after a logout this machine must have no access.
     credentials.forget(variables, url)
     put_lines([_end(url, kept)])
     if variables.get("VERDICT_TOKEN"):
-        tell("verdict: VERDICT_TOKEN is still set, and is used until you unset it")
+        tell("verdict: VERDICT_TOKEN is still set, and is used until you unset it.")
     return DONE
 
 
 def _end(url: str, kept: StoredCredential | None) -> str:
     if kept is None:
-        return f"Nobody was signed in to {url}."
+        return f"You were not signed in to {url}."
     if kept.kind == "api_key":
-        ends = "`verdict keys revoke` with a wallet's session, or the operator's `verdict admin keys revoke`, ends it"
-        return f"The key for {url} is forgotten here. It still works: {ends}."
+        ends = "`verdict keys revoke` with a wallet's session, or the operator's `verdict admin keys revoke`"
+        return f"The key for {url} is deleted here. It works until it is revoked by {ends}."
     client = ApiConnection(url, kept.token)
     try:
         sign_out(client)
     except RefusedError as error:
         if error.status not in _ENDED:
-            raise _left(kept, error.message, UNAVAILABLE) from None
+            raise _left(kept, str(error), UNAVAILABLE) from None
     except UnreachableError as error:
         raise _left(kept, str(error), UNREACHABLE) from None
     finally:
@@ -214,4 +215,4 @@ def _end(url: str, kept: StoredCredential | None) -> str:
 
 def _left(kept: StoredCredential, reason: str, code: int) -> RefusalError:
     until = f"until {kept.expires_at}" if kept.expires_at else "until it ends by itself"
-    return RefusalError(f"the session is forgotten here, but the service still takes it {until}: {reason}", code)
+    return RefusalError(f"The session is deleted here, but the service still accepts it {until}: {reason}", code)

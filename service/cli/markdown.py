@@ -16,11 +16,11 @@ _STYLES: Final[dict[str, tuple[int, Style]]] = {"*": (2, "strong"), "`": (1, "ac
 
 
 def render(screen: Display, lines: Iterable[str]) -> Iterator[str]:
-    """Set Markdown.
+    """Render Markdown.
 
     Args:
         screen: Where it is read.
-        lines: As they come, without their ends. A table is shown after its last row, other lines at once.
+        lines: Lines without their ends. A table is shown after its last row, other lines at once.
     """
     rows: list[str] = []
     for line in lines:
@@ -47,7 +47,7 @@ def _line(screen: Display, line: str) -> Iterator[str]:
 
 
 def spans(text: str) -> Iterator[Span]:
-    """The pieces of a line: bold, code, and what is set apart by underscores, each without its marks."""
+    """The pieces of a line: bold, code and emphasis, each without its marks."""
     for part in _MARKED.split(_plain(text)):
         if _MARKED.fullmatch(part):
             marks, style = _STYLES[part[0]]
@@ -57,10 +57,10 @@ def spans(text: str) -> Iterator[Span]:
 
 
 def _plain(text: str) -> str:
-    """What other people said stands in answers escaped as in HTML."""
+    """Unescape quoted text of other sites, which answers contain in HTML's escapes."""
     if "&" not in text:
         return text
-    from html import unescape  # noqa: PLC0415 - few answers hold such
+    from html import unescape  # noqa: PLC0415 - few answers need it
 
     return unescape(text)
 

@@ -61,7 +61,7 @@ def paid_not_lost(answer: RawAnswer) -> Iterator[None]:
         try:
             yield
         except RecursionError:
-            raise UnreadableAnswerError("the answer is nested too deeply to be shown", answer.body) from None
+            raise UnreadableAnswerError("The answer is nested too deeply to be shown.", answer.body) from None
     except UnreadableAnswerError:
         if "x-receipt-id" in answer.headers:
             if sys.stdout.isatty():
@@ -212,7 +212,7 @@ def _write_fields(
     _put(screen, chosen, names, plain, one=entries is None)
     for name in missing:
         known = [str(name) for entry in whole if isinstance(entry, dict) for name in entry]
-        tell(f"verdict: there is no field {name!r} in this answer{suggestion(name, known)}")
+        tell(f"verdict: There is no field {name!r} in this answer.{suggestion(name, known)}")
     return MISUSED if missing else DONE
 
 

@@ -66,8 +66,8 @@ def overview(context: click.Context, /, *, symbol: str, **typed: Any) -> int:
         try:
             path, _ = fill(_SIGNAL.path, {"symbol": coin["symbol"]})
             signal = ask_or_pay(environment, client, path, _BRIEF, paying).data
-        except VerdictError as error:  # what the first call cost is not lost with the second
-            tell(f"verdict: no verdict: {error}")
+        except VerdictError as error:  # the answer to the first call, which may have been paid for, is still shown
+            tell(f"verdict: The verdict is missing: {error}")
             if isinstance(error, UnreadableAnswerError) and error.body:
                 tell(error.body.decode(errors="replace"))
     finally:

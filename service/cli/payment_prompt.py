@@ -56,7 +56,7 @@ def pay(
     try:
         return buyer.buy(refused, send, open_client(url, environment))
     except UnpaidError as error:
-        # What was refused with a payment could be taken all the same: how to pay is not offered to programs again then.
+        # A refused payment may still settle. In this case the terms of payment are not shown to programs again.
         raise RefusalError(str(error), UNPAID) from (error if isinstance(error.__cause__, RefusedError) else refused)
     except OpenPaymentError as error:
         raise RefusalError(str(error), UNREACHABLE if error.unreachable else UNAVAILABLE) from refused
@@ -68,9 +68,9 @@ def _agreement(refused: RefusedError, *, wanted: bool) -> Callable[[PaymentQuote
             known_payee_only(quote)
             return
         if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-            raise UnpaidError(f"{refused.message}; with --yes, {usdc_text(quote.terms.amount)} are paid for it unasked")
+            raise UnpaidError(f"{refused} Use --yes to pay {usdc_text(quote.terms.amount)} for it without a prompt.")
         if not _asked(quote):
-            raise UnpaidError("nothing was paid")
+            raise UnpaidError("Nothing was paid.")
 
     return agree
 

@@ -1,7 +1,7 @@
-"""Pictures made of letters: a curve in braille dots over rulers, sparklines, bars, gauges, shares.
+"""Charts made of characters: a curve in braille dots over rulers, sparklines, bars, gauges, shares.
 
-Decision: they are drawn here rather than by plotext, which takes an eighth of a second to be loaded, writes prices as
-`1.2e5` and paints its own background; a curve takes forty lines.
+Decision: plotext is not used, because it takes an eighth of a second to load, writes prices as `1.2e5` and paints its
+own background.
 """
 
 import re
@@ -17,7 +17,7 @@ _DOTS: Final = ((0x40, 0x80), (0x04, 0x20), (0x02, 0x10), (0x01, 0x08))
 """Bits of a braille letter, by row from below and column of its dots (Unicode, block 2800)."""
 _BLANK: Final = 0x2800
 _LEAST_SPAN: Final = 1e-300
-"""Values nearer to each other are drawn as one: there is no round value between them."""
+"""Values that are closer together are drawn as one."""
 _ROWS: Final = 12
 _ROWS_A_TICK: Final = 2
 _NOISE: Final = 1e-9
@@ -37,16 +37,16 @@ def line(
     tick: Callable[[float], str] = price,
     marks: Sequence[tuple[float, str]] = (),
 ) -> Iterator[str]:
-    """A curve between two rulers, its last value written beside it; nothing without values.
+    """A curve between two rulers with its last value beside it; no lines without values.
 
     Args:
-        screen: Where it is read; the picture is as wide.
-        xs: Where, rising.
-        ys: How high.
-        style: How it is painted.
-        rows: Lines of the picture itself.
-        tick: How a value is written at the left and the right.
-        marks: What is written below, and where; what would run into what stands before it is left out.
+        screen: The output; the chart has its width.
+        xs: x values, rising.
+        ys: y values.
+        style: Style of the curve.
+        rows: Lines of the curve.
+        tick: Formats a y value.
+        marks: Labels below, with their x values. A label that would overlap the one before is left out.
     """
     if not xs:
         return
@@ -68,7 +68,7 @@ def line(
 
 
 class _Scale:
-    """From values to dots."""
+    """Maps values to dots."""
 
     def __init__(self, values: Sequence[float]) -> None:
         self.low, self.high = min(values), max(values)
@@ -77,11 +77,11 @@ class _Scale:
             self.low, self.high = self.low - least, self.high + least
 
     def place(self, value: float, last: int) -> int:
-        """The dot that a value stands at: 0 for the lowest, `last` for the highest."""
+        """The dot of a value: 0 for the lowest, `last` for the highest."""
         return round((value - self.low) / (self.high - self.low) * last)
 
     def ticks(self, most: int) -> list[float]:
-        """Round values, so many at the most."""
+        """At most `most` round values."""
         rough = (self.high - self.low) / max(most, 1)
         size = 10.0 ** floor(log10(rough))
         step = next(size * times for times in _STEPS if size * times >= rough or times == _STEPS[-1])
@@ -91,7 +91,7 @@ class _Scale:
 
 
 def _between(dots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The dots, and those on the straight way from each to the next."""
+    """The dots, and those on the straight lines between them."""
     yield dots[0]
     for (x0, y0), (x1, y1) in pairwise(dots):
         steps = max(abs(x1 - x0), abs(y1 - y0), 1)
@@ -100,7 +100,7 @@ def _between(dots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _below(screen: Display, marks: Sequence[tuple[int, str]], left: int, wide: int) -> Iterator[str]:
-    """The lower ruler, and what is written under it."""
+    """The lower ruler and the labels under it."""
     ruler, written = ["─"] * wide, ""
     for place, text in marks:
         start = max(min(place - cells(text) // 2, wide - cells(text)), 0)
@@ -114,9 +114,9 @@ def _below(screen: Display, marks: Sequence[tuple[int, str]], left: int, wide: i
 
 
 def sparkline(values: Sequence[float | None], width: int) -> str:
-    """A row of bars as tall as values are large; gaps where nothing is known.
+    """A row of bars with the heights of the values; gaps for unknown values.
 
-    Where there are more values than cells, a cell shows the one of its stretch that stands out most: a peak stays one.
+    With more values than cells, a cell shows the value of its part that differs most from the mean, so peaks remain.
     """
     known = [value for value in values if value is not None]
     if not known:
@@ -134,7 +134,7 @@ def sparkline(values: Sequence[float | None], width: int) -> str:
 def bar(value: float | None, low: float, high: float, width: int) -> str:
     """A bar from zero to a value, on a scale from `low` (at most zero) to `high`; always `width` cells.
 
-    To the right it ends at an eighth of a cell; to the left at a half, for there are no finer letters.
+    The resolution is an eighth of a cell to the right and half a cell to the left: there are no finer characters.
     """
     zero = round(-low / (high - low) * width) if high > low else 0
     if value is None or high <= low:
@@ -147,7 +147,7 @@ def bar(value: float | None, low: float, high: float, width: int) -> str:
 
 
 def gauge(value: float, low: float, high: float, width: int) -> str:
-    """Where a value stands between two ends: `├───┼──●──┤`, the cross where nothing counts."""
+    """The position of a value between two ends: `├───┼──●──┤`, with a cross at zero."""
     drawn = ["├", *"─" * (width - 2), "┤"]
     for at, letter in ((0.0, "┼"), (value, "●")):
         drawn[round((min(max(at, low), high) - low) / (high - low) * (width - 1))] = letter
@@ -155,7 +155,7 @@ def gauge(value: float, low: float, high: float, width: int) -> str:
 
 
 def shares(screen: Display, parts: Sequence[tuple[float, Style | None, str]], width: int) -> str:
-    """One bar made of parts, each as long as its share: (how much, how painted, the letter it is made of)."""
+    """One bar of parts (size, style, character), each as long as its share."""
     total = sum(size for size, _, _ in parts)
     drawn, upto, done = "", 0.0, 0
     for size, style, letter in parts:

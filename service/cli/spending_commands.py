@@ -89,7 +89,7 @@ def _open(kept: StoredPayment) -> dict[str, Any]:
 
 
 def _address(chosen: Config, environment: Mapping[str, str]) -> str | None:
-    """Whose wallet it is; a keystore's own word for it, which need not be opened for that."""
+    """The wallet's address; of a keystore the one that it states, without opening it."""
     if environment.get(KEY):
         return open_wallet(environment, None).address
     if chosen.keystore is None:
@@ -98,7 +98,7 @@ def _address(chosen: Config, environment: Mapping[str, str]) -> str | None:
         with Path(chosen.keystore).open("rb") as file:
             address = json.loads(file.read(_MOST_BYTES))["address"].removeprefix("0x")
     except OSError as error:
-        raise RefusalError(f"the keystore {chosen.keystore} cannot be read ({error.strerror})") from None
+        raise RefusalError(f"Cannot read {chosen.keystore}: {error.strerror}.") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     return checksum_address(f"0x{address}") if _ADDRESS.fullmatch(address) else None
@@ -120,7 +120,7 @@ def _lines(found: Mapping[str, Any], on: Display) -> Iterator[str]:
     )
     if found["open"]:
         yield ""
-        yield "Payments whose end is not known; the same request sends them again:"
+        yield "Payments whose outcome is not known. The same request sends them again:"
         rows = [[row["amountUsdc"], moment(row["signedAt"]), row["for"], row["service"]] for row in found["open"]]
         yield from table(on, ["USDC", "SIGNED", "FOR", "AT"], rows, right="r")
 
@@ -128,7 +128,7 @@ def _lines(found: Mapping[str, Any], on: Display) -> Iterator[str]:
 def _whose(found: Mapping[str, Any]) -> list[Part]:
     if found["address"]:
         return [Cell(found["address"], "strong")]
-    return ["its file does not say whose it is"] if found["from"] else [f"none; {NO_WALLET}"]
+    return ["The keystore does not state its address."] if found["from"] else [f"None. {NO_WALLET}"]
 
 
 def _receipt_lines(found: list[StoredReceipt], on: Display) -> Iterator[str]:
@@ -148,4 +148,4 @@ def _receipt_lines(found: list[StoredReceipt], on: Display) -> Iterator[str]:
     yield from table(on, ["PAID (UTC)", "USDC", "FOR", "RECEIPT", "OK"], rows, right="lr")
     if not all(bought.proven for bought in found):
         yield ""
-        yield from flow(on, ["Where that is no, --json says what speaks against it, and which file has it all."])
+        yield from flow(on, ["If OK is no, --json shows the reasons, and the file of the receipt."])

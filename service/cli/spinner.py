@@ -1,4 +1,4 @@
-"""Something that turns while a person waits: on stderr, only on a terminal, gone without a trace."""
+"""A spinner on stderr while a person waits. It is shown only on a terminal, and erased at the end."""
 
 import threading
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from service.cli.terminal import is_plain, is_terminal, safe
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _EVERY_S: Final = 0.1
 CLEAR: Final = "\r\x1b[2K"
-"""Takes off the screen what was written on this line."""
+"""Erases the line."""
 DELAY_S: Final = 0.3
 """Seconds before it is shown: a shorter wait would only flicker."""
 
@@ -19,10 +19,10 @@ class Spinner:
     """Turns while the `with` block runs.
 
     Args:
-        stream: Where, stderr.
+        stream: stderr.
         environment: Of the process: `TERM=dumb` keeps it still.
-        text: What is waited for: `asking`.
-        delay_s: How long it stays away.
+        text: What the program does: `asking`.
+        delay_s: Seconds before it is shown.
     """
 
     def __init__(self, stream: TextIO, environment: Mapping[str, str], text: str, *, delay_s: float = DELAY_S) -> None:
@@ -44,7 +44,7 @@ class Spinner:
         self.stop()
 
     def stop(self) -> None:
-        """Take it off the screen, before something else is written there; may be called twice."""
+        """Erase it, before other output; may be called twice."""
         self._done.set()
         if self._thread:
             self._thread.join()

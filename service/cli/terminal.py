@@ -22,18 +22,18 @@ _NARROWEST: Final = 20
 
 
 class Display(NamedTuple):
-    """Where lines are read: cells in a line, and whether escape sequences of colour are understood."""
+    """An output: cells in a line, and whether it supports colour."""
 
     width: int
     colour: bool
 
     def paint(self, style: Style | None, text: str) -> str:
-        """Colour a text, where there is colour; its width stays."""
+        """Colour a text if the output supports it."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
 
 class Cell:
-    """A text, and how it is painted. None is shown as `-`."""
+    """A text and its style. None is shown as `-`."""
 
     __slots__ = ("style", "text")
 
@@ -43,10 +43,10 @@ class Cell:
 
 
 Part = str | Cell
-"""What lines of words are made of."""
+"""An element of a line."""
 
 Span = tuple[str, Style | None]
-"""A piece of a word, and how it is painted."""
+"""A piece of a word and its style."""
 
 
 def cells(text: str) -> int:
@@ -66,12 +66,12 @@ def safe(text: object) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """As much of a text as so many cells hold, its end marked where something is missing."""
+    """A text cut to a width in cells, with `…` at the end if it was cut."""
     return text if cells(text) <= width else head_of(text, width - 1) + "…"
 
 
 def head_of(text: str, width: int) -> str:
-    """The longest beginning of a text that so many cells hold."""
+    """The longest beginning of a text that fits into a width in cells."""
     upto = accumulate(map(_cells, text))
     return text[: sum(1 for _ in takewhile(width.__ge__, upto))]
 
@@ -82,7 +82,7 @@ def age(seconds: float) -> str:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at it, as far as can be known."""
+    """Whether the stream is a terminal."""
     try:
         return stream.isatty()
     except ValueError:  # it is closed
@@ -90,7 +90,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def is_plain(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal understands no movement of its cursor."""
+    """Whether the terminal cannot move its cursor."""
     return environment.get("TERM") == "dumb"
 
 
@@ -101,7 +101,7 @@ def tell(text: str) -> None:
 
 
 def screen_of(environment: Mapping[str, str], stream: TextIO) -> Display:
-    """What is written to: as wide as `COLUMNS` says, else the terminal, else 80."""
+    """Width and colours of a stream. The width is `COLUMNS`, else the terminal's, else 80."""
     forced = environment.get("CLICOLOR_FORCE", "0") not in {"", "0"}
     colour = forced or (is_terminal(stream) and not is_plain(environment))
     return Display(max(_width(environment, stream), _NARROWEST), colour and not environment.get("NO_COLOR"))

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 _PORTS: Final = {"http": 80, "https": 443}
-_LIKE: Final = "Write it like http://127.0.0.1:8402 or https://verdict.example"
+_LIKE: Final = "Use http://host[:port] or https://host[:port]."
 
 
 class Address(NamedTuple):
@@ -25,7 +25,7 @@ def read_address(url: str) -> Address:
     """Parse a service URL: http or https, a host, perhaps a port and a final slash.
 
     Raises:
-        ValueError: If it is anything else. The message omits text before `@` and after `?`, which may be secret.
+        ValueError: If it is anything else. The message omits text before `@` and after `?`: it may be secret.
     """
     try:
         parts = urlsplit(url.strip())

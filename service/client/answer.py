@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from service.client.errors import VerdictError
+from service.client.errors import VerdictError, ended
+
+CHECK_URL: Final = "Check that the URL is that of a Verdict service."
 
 _REDIRECTS: Final = range(300, 400)
 _RECEIPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -51,7 +53,7 @@ class RawAnswer:
     def _part(self, name: str) -> Any:
         document = self.document
         if not isinstance(document, dict) or name not in document:
-            raise UnreadableAnswerError("the answer is in no envelope: is that address a Verdict service?", self.body)
+            raise UnreadableAnswerError(f"The answer has no `{name}`. {CHECK_URL}", self.body)
         return document[name]
 
 
@@ -71,7 +73,7 @@ class RefusedError(VerdictError):
     """The service refused the request `asked`, or redirected it; redirects are not followed.
 
     `status` is 300 or above, `headers` are by lower-case name. `document` is the body: the envelope of a failure, or
-    the bare `{"error": text}` of the question route.
+    the bare `{"error": text}` of the question route. `message` is the service's text as it came.
     """
 
     def __init__(
@@ -83,12 +85,12 @@ class RefusedError(VerdictError):
         self.document = document
         error = document.get("error") if isinstance(document, dict) else None
         error = error if isinstance(error, dict) else {"message": error}
-        # What is not text is not made text: Python reads lists that are nested deeper than it can write them.
+        # Only text is used: Python parses lists that are nested too deeply for `str`.
         code, message, details = (error.get(name) for name in ("code", "message", "details"))
         self.code = code if isinstance(code, str) and code else f"HTTP_{status}"
         self.message = message if isinstance(message, str) and message else self._without_message()
         self.details: dict[str, Any] = details if isinstance(details, dict) else {}
-        super().__init__(self.message)
+        super().__init__(ended(self.message))
 
     @property
     def retry_after_s(self) -> int | None:
@@ -99,8 +101,8 @@ class RefusedError(VerdictError):
     def _without_message(self) -> str:
         target = self.headers.get("location")
         if self.status in _REDIRECTS and target:
-            return f"that address sends on to {target}; ask there (--url) if you trust it"
-        return f"the service answered {self.status} without saying why"
+            return f"The service redirects to {target}. If you trust that URL, use it with --url."
+        return f"The service answered {self.status} without a reason."
 
 
 class UnreachableError(VerdictError):
@@ -131,9 +133,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, AttributeError, RecursionError):
-        raise UnreadableAnswerError(
-            "the answer lacks what it should hold: is that address a Verdict service?"
-        ) from None
+        raise UnreadableAnswerError(f"The answer lacks an expected field. {CHECK_URL}") from None
 
 
 def read_json(body: bytes) -> Any:
@@ -141,13 +141,13 @@ def read_json(body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise UnreadableAnswerError("the answer is not JSON: is that address a Verdict service?", body) from None
+        raise UnreadableAnswerError(f"The answer is not JSON. {CHECK_URL}", body) from None
 
 
 class CallerQuota(NamedTuple):
-    """Questions that are left, of a limit (None if not stated) per UTC day (`daily`) or once.
+    """Remaining questions (`left`) of a limit (None if not stated), per UTC day (`daily`) or in total.
 
-    `reset_s` are the seconds until the next free question; None if there is none.
+    `reset_s` is the number of seconds until the next free question; None if there is none.
     """
 
     left: int

@@ -37,24 +37,25 @@ _STATE_BYTES: Final = 32
 _NAMES: Final = frozenset({"state", "token", "wallet", "expiresAt"})
 _LONGEST: Final = 8_192
 _POLL_S: Final = 0.05
+_OTHER_TEXT: Final = "This is not the text that the sign-in page gives."
 
 
 def open_browser(url: str, environment: Mapping[str, str]) -> bool:
-    """Open a page, unless the only browser would be one of text in this very terminal; whether it was opened."""
+    """Open a page and return whether it was opened. A text browser in this terminal is not used."""
     if sys.platform not in _DESKTOPS and not any(map(environment.get, _DISPLAYS)):
         return False
     return webbrowser.open(url)
 
 
 def begin_login(environment: Mapping[str, str], url: str) -> str:
-    """Begin a login, and return its state: 43 characters that a URL takes. `RefusalError` if it cannot be stored."""
+    """Begin a login and return its state: 43 URL-safe characters. `RefusalError` if it cannot be stored."""
     state = secrets.token_urlsafe(_STATE_BYTES)
     write_document(state_dir(environment) / STATE_FILE, {"url": url, "state": state})
     return state
 
 
 def find_login(environment: Mapping[str, str], url: str) -> str | None:
-    """The state of the login that was begun at a service; None if there is none."""
+    """The state of an unfinished login at a service; None without one."""
     document: Any = None
     with suppress(RefusalError):  # an unreadable file is replaced by the next login
         document = read_document(state_dir(environment) / STATE_FILE, lambda document: document, str)
@@ -81,11 +82,11 @@ class BrowserSession(NamedTuple):
 
 
 def read_session(query: str, state: str) -> BrowserSession:
-    """Read what a browser brings: the query of the callback's URL, without the question mark.
+    """Parse the query of the callback's URL, given without the question mark.
 
     Raises:
-        ValueError: If it is not what the page gives, or another login's: its state is compared in constant time. The
-            message holds nothing of the token.
+        ValueError: If it is not the page's, or belongs to another login: its state is compared in constant time. The
+            message does not contain the token.
     """
     try:
         fields = parse_qs(query[:_LONGEST], strict_parsing=True, max_num_fields=len(_NAMES) + 1, errors="strict")
@@ -93,10 +94,13 @@ def read_session(query: str, state: str) -> BrowserSession:
         fields = {}
     known = fields.keys() - {"notice"} == _NAMES and all(len(values) == 1 for values in fields.values())
     if not known or not is_token(fields["token"][0]):
-        raise ValueError("that is not what the page gives")
+        raise ValueError(_OTHER_TEXT)
     if not hmac.compare_digest(fields["state"][0].encode(), state.encode()):
-        raise ValueError("that is of another login; begin again with `verdict login`")
-    expires_at = iso(parse_iso(fields["expiresAt"][0]))
+        raise ValueError("This belongs to another login. Begin again with `verdict login`.")
+    try:
+        expires_at = iso(parse_iso(fields["expiresAt"][0]))
+    except ValueError:
+        raise ValueError(_OTHER_TEXT) from None
     return BrowserSession(fields["token"][0], fields["wallet"][0], expires_at, fields.get("notice", [None])[0])
 
 
@@ -151,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer the browser."""
         path, _, query = self.path.partition("?")
         if self.headers.get_all("Host") != [f"{CALLBACK_HOST}:{self.server.port}"]:
-            # Another name that resolves to here belongs to somebody else (DNS rebinding).
+            # Another host name that resolves to this machine is an attack (DNS rebinding).
             self._say(HTTPStatus.MISDIRECTED_REQUEST, "This is not the address that was given out.")
         elif path != CALLBACK_PATH:
             self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
@@ -163,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             session = read_session(query, login.state)
         except ValueError as error:
-            self._say(HTTPStatus.BAD_REQUEST, f"This does not sign you in: {error}.")
+            self._say(HTTPStatus.BAD_REQUEST, f"You are not signed in: {error}")
             return
         if not login.once.acquire(blocking=False):
             self._say(HTTPStatus.GONE, "This login has returned already.")
@@ -190,4 +194,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        """Nothing is logged: the address holds the session."""
+        """Log nothing: the URL contains the session."""

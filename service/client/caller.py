@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.client import config, credentials
 from service.client.address import read_address
-from service.client.connection import ApiConnection, is_token
+from service.client.connection import INVALID_CREDENTIAL, ApiConnection, is_token
 from service.client.errors import UNKNOWN_CALLER, RefusalError
 
 TYPE_CHECKING = False
@@ -34,10 +34,10 @@ def token_of(environment: Mapping[str, str], url: str) -> str | None:
     """
     token = environment.get("VERDICT_TOKEN", "").strip()
     if token and not is_token(token):
-        raise RefusalError("VERDICT_TOKEN is no token: it holds a space or a letter that none has", UNKNOWN_CALLER)
+        raise RefusalError(f"VERDICT_TOKEN: {INVALID_CREDENTIAL}", UNKNOWN_CALLER)
     kept = None if token else credentials.find(environment, url)
     if kept is not None and not is_token(kept.token):
-        raise RefusalError(f"what is stored for {url} is no token; run `verdict login`", UNKNOWN_CALLER)
+        raise RefusalError(f"The token that is stored for {url} is not valid. Run `verdict login`.", UNKNOWN_CALLER)
     return token or (None if kept is None else kept.token)
 
 

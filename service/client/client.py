@@ -108,7 +108,7 @@ class _Client(ApiMethods):
                 raise
             terms = terms_of(error)
             price = "" if terms is None else f" {terms.price_usdc} USDC"
-            unpaid = UnpaidError(f"{error.message.rstrip('.')}. Pass `wallet=` to pay{price} for it.")
+            unpaid = UnpaidError(f"{error} Pass `wallet=` to pay{price} for it.")
             unpaid.terms = terms
             raise unpaid from error
 

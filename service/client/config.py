@@ -1,6 +1,6 @@
 """The configuration of a user: `config.json`.
 
-An unknown name is refused: a misspelt limit would otherwise be no limit.
+Unknown names are errors, because a misspelt limit would have no effect.
 """
 
 import json
@@ -53,11 +53,11 @@ class Choice(NamedTuple):
 def read_usdc(text: str) -> int:
     """Parse decimal USDC into millionths: `0.10` → 100000. Raises `ValueError` for anything else, or above 1,000."""
     if not _AMOUNT.match(text):
-        raise ValueError(f"{text!r} is no amount of USDC; write it like 0.10, with six decimals at most")
+        raise ValueError(f"{text!r} is not an amount of USDC. Write it like 0.10, with at most six decimals.")
     whole, _, fraction = text.partition(".")
     amount = int(whole) * 1_000_000 + int(fraction.ljust(6, "0"))
     if amount > _MOST_MICRO_USD:
-        raise ValueError(f"{text} USDC is above 1,000, the most that can be chosen here")
+        raise ValueError(f"{text} USDC is above the highest possible limit, 1,000 USDC.")
     return amount
 
 
@@ -69,9 +69,11 @@ def show_usdc(micro_usd: int) -> str:
 
 def _path(text: str) -> str:
     if not text.strip():
-        raise ValueError("a path is missing")
+        raise ValueError("The path is empty.")
     if PRIVATE_KEY.match(text):
-        raise ValueError("that is a key, not the path of a file; it stays in the shell's history: use another wallet")
+        raise ValueError(
+            "This is a private key, not the path of a file. It stays in the shell's history, so use another wallet."
+        )
     return str(Path(text).expanduser().absolute())
 
 
@@ -107,17 +109,17 @@ def shown(config: Config) -> dict[str, str]:
 
 def _understood(document: Any) -> Config:
     if not isinstance(document, dict):
-        raise ValueError("it holds no names and values")  # noqa: TRY004 - a file is at fault, not a caller
+        raise ValueError("It does not contain an object of names and values.")  # noqa: TRY004 - a file is at fault, not a caller
     chosen: dict[str, Any] = {}
     for name, value in document.items():
         if name not in CHOICES:
-            raise ValueError(f"it names {name!r}, and there are only {', '.join(CHOICES)}")
+            raise ValueError(f"There is no setting {name!r}. The settings are {', '.join(CHOICES)}.")
         if not isinstance(value, str):
-            raise ValueError(f"{name} is not a text in quotation marks")  # noqa: TRY004 - the same
+            raise ValueError(f"The value of {name} is not a text in quotation marks.")  # noqa: TRY004 - the same
         chosen[CHOICES[name].field] = CHOICES[name].read(value)
     return Config(**chosen)
 
 
 def _advice(error: Exception) -> str:
     is_text = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError)
-    return f": {error if is_text else 'it is not JSON'}; mend it, or delete it to begin anew"
+    return f"{error if is_text else 'It is not JSON.'} Correct the file, or delete it to reset all settings."

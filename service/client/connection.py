@@ -1,4 +1,4 @@
-"""Calls the service: one connection that is kept, one request at a time."""
+"""Calls the service: one persistent connection, one request at a time."""
 
 import http.client
 import json
@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 from service import __version__
 from service.client.address import read_address
 from service.client.answer import (
+    CHECK_URL,
     RawAnswer,
     RefusedError,
     SentRequest,
@@ -36,6 +37,10 @@ connection after five seconds at the earliest; a request that crosses the close 
 
 MOST_BYTES: Final = 16 * 2**20
 """Longest answer that is read into memory; those of the service are far shorter."""
+
+INVALID_CREDENTIAL: Final = (
+    "This is not an API key or session: it contains a space or another character that is not allowed."
+)
 
 _MOST_REFUSAL_BYTES: Final = 2**20
 _PIECE_BYTES: Final = 65_536
@@ -84,7 +89,7 @@ class ApiConnection:
         self._clock = clock
         self._used_s = 0.0
         if token and not is_token(token):
-            raise ValueError("a token is letters, digits and signs, without a space")
+            raise ValueError(INVALID_CREDENTIAL)
         self.url = url.rstrip("/")
         self.token = token
         self._timeout_s = timeout_s
@@ -276,7 +281,7 @@ def _whole(response: http.client.HTTPResponse, most: int) -> bytes:
         pieces.append(piece)
         most -= len(piece)
         if most < 0:
-            raise UnreadableAnswerError("the answer is longer than any of a Verdict service: is that address one?")
+            raise UnreadableAnswerError(f"The answer is longer than any answer of a Verdict service. {CHECK_URL}")
     return b"".join(pieces)
 
 
@@ -296,45 +301,42 @@ def _is_silent(sock: socket.socket) -> bool:
 
 
 _UNCONNECTED: Final[tuple[tuple[type[Exception], str, str], ...]] = (
-    (socket.gaierror, "no such name is known here", "; is it spelt right?"),
-    (ConnectionRefusedError, "nothing listens there", "; is the service running?"),
+    (socket.gaierror, "the host name is unknown", " Is it spelled correctly?"),
+    (ConnectionRefusedError, "nothing listens there", " Is the service running?"),
     (TimeoutError, f"no connection within {CONNECTING_S:.0f} s", ""),
     (Exception, "{reason}", ""),
 )
-"""Error of a connection attempt, what it means, what to check at the service."""
+"""Error of a connection attempt, its meaning, and what to check."""
 
 _UNANSWERED: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (TimeoutError, "{url} did not answer within {timeout_s:.0f} s"),
-    (http.client.IncompleteRead, "the answer of {url} broke off"),
-    (http.client.RemoteDisconnected, "{url} closed the connection without an answer; is it https:// instead?"),
-    (
-        http.client.HTTPException,
-        "what answers at {url} does not speak HTTP as it should; is that address a Verdict service?",
-    ),
-    (Exception, "the connection to {url} broke: {reason}"),
+    (TimeoutError, "{url} did not answer within {timeout_s:.0f} s."),
+    (http.client.IncompleteRead, "The connection to {url} broke during the answer."),
+    (http.client.RemoteDisconnected, "{url} closed the connection without an answer. Is it https:// instead?"),
+    (http.client.HTTPException, f"{{url}} does not answer in valid HTTP. {CHECK_URL}"),
+    (Exception, "The connection to {url} broke: {reason}."),
 )
-"""Error of a request that was sent, and what it means."""
+"""Error of a request that was sent, and its message."""
 
 
 def _why_unconnected(error: Exception, url: str, proxy: Proxy | None = None) -> str:
     """Message for a failed connection attempt; `OSError("status N")` is the proxy's refusal."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
-            f"{url} is not trusted: {error.verify_message}; if you trust it, set SSL_CERT_FILE to its certificate; if "
-            "it has expired, look at the clock of this machine too"
+            f"The certificate of {url} is not trusted: {error.verify_message}. If you trust it, set SSL_CERT_FILE to "
+            "the certificate. If it has expired, also check the clock of this machine."
         )
     if isinstance(error, ssl.SSLError):
-        return f"{url} speaks no TLS that is understood here ({_reason(error)}); is it http:// instead?"
+        return f"No TLS connection to {url} is possible: {_reason(error)}. Is it http:// instead?"
     meaning, question = next(said for kind, *said in _UNCONNECTED if isinstance(error, kind))
     meaning = meaning.format(reason=_reason(error))
     if proxy is None:
-        return f"{url} cannot be reached: {meaning}{question}"
+        return f"Cannot reach {url}: {meaning}.{question}"
     if status := _PROXY_STATUS.search(str(error)):
-        needs = ", because it requires a user and a password that it accepts" if status[1] == "407" else ""
+        needs = " and requires a valid user and password" if status[1] == "407" else ""
         meaning = f"it answered {status[1]}{needs}"
     return (
-        f"{url} cannot be reached through the proxy {proxy}: {meaning}. Correct {proxy.variable}, or add the host to "
-        "NO_PROXY"
+        f"Cannot reach {url} through the proxy {proxy}: {meaning}. Correct {proxy.variable}, or add the host to "
+        "NO_PROXY."
     )
 
 

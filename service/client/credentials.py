@@ -3,9 +3,9 @@
 A credential belongs to the service URL it came from and is never sent to another. The file always says where the token
 is, because asking a keyring takes longer than a whole command.
 
-`keyring` is an optional dependency, and being able to import it says little: without a desktop it has only a backend
-that refuses everything, and one that is switched off keeps nothing without an error. So a token counts as kept only
-when it can be read again. Those with a priority below 1 (plain files of keyrings.alt) are no better than our own file.
+`keyring` is an optional dependency, and may be installed without working: without a desktop its only backend refuses
+everything, and a disabled backend stores nothing without an error. So a token counts as stored only when it can be read
+back. Backends with a priority below 1 (plain files of keyrings.alt) are no better than our own file.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,8 +27,8 @@ _RECOMMENDED: Final = 1
 class StoredCredential(NamedTuple):
     """The bearer token of a caller, which is secret, and the wallet that signed in (None for an API key).
 
-    `expires_at` is ISO 8601 UTC; None if it has no end, or none that is known. `origin` is what stored it, if that may
-    replace it: `make run`.
+    `expires_at` is ISO 8601 UTC; None if there is no expiry or it is not known. `origin` is the program that stored it
+    and may replace it: `make run`.
     """
 
     token: str
@@ -58,7 +58,7 @@ def keep(environment: Mapping[str, str], url: str, credential: StoredCredential,
 
 
 def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
-    """The credential that is stored for a service URL. Raises `RefusalError` if what is stored cannot be read."""
+    """The stored credential of a service URL. Raises `RefusalError` if the file cannot be read."""
     name = _name(url)
     entry = _read(environment).get(name)
     if entry is None:
@@ -71,7 +71,7 @@ def find(environment: Mapping[str, str], url: str) -> StoredCredential | None:
 
 
 def forget(environment: Mapping[str, str], url: str) -> None:
-    """Delete the credential of a service URL, if any. Raises `RefusalError` if what is stored cannot be changed."""
+    """Delete the credential of a service URL, if any. Raises `RefusalError` if the file cannot be changed."""
     name = _name(url)
     entry = _read(environment).get(name)
     if entry is None:
@@ -97,8 +97,8 @@ def _change(environment: Mapping[str, str], change: Callable[[Entries], object])
 
 
 def _read(environment: Mapping[str, str]) -> Entries:
-    # What is wrong is not said: the file may hold half a token.
-    advice = "; delete it, and sign in again with `verdict login`"
+    # The error is left out: it may contain a part of a token.
+    advice = "Delete it, and sign in again with `verdict login`."
     return read_document(state_dir(environment) / FILE, _understood, lambda _: advice) or {}
 
 
@@ -127,5 +127,5 @@ def _keyring(work: Callable[[Any], Any]) -> Any:
 
         backend = keyring.get_keyring()
         return work(backend) if backend.priority >= _RECOMMENDED else None
-    except Exception:  # noqa: BLE001 - none installed, not loadable, locked: the file is there for all, or a new sign-in
+    except Exception:  # noqa: BLE001 - not installed, not loadable or locked: the file or a new sign-in replaces it
         return None

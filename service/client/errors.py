@@ -6,7 +6,7 @@ from typing import Final
 
 DONE: Final = 0
 FAILED: Final = 1
-"""A mistake in the command line, a bad request, something that cannot be done as asked, or a finding."""
+"""Usage error, bad request, impossible request, or a finding."""
 
 MISUSED: Final = FAILED
 UNKNOWN_CALLER: Final = 2
@@ -19,16 +19,14 @@ INTERRUPTED: Final = 130
 
 
 class VerdictError(Exception):
-    """Base class of every error of the client that a caller may catch."""
+    """Base class of every error of the client that a caller may catch.
+
+    The text is one or more whole sentences: what failed, why, what to do. A prefix ends with a colon and a space.
+    """
 
 
 class RefusalError(VerdictError):
-    """A command cannot do what was asked; the message is one line that says what to do.
-
-    Args:
-        message: For a person, without the program's name.
-        code: The exit code.
-    """
+    """A command cannot do what was asked. `code` is the exit code."""
 
     def __init__(self, message: str, code: int = FAILED) -> None:
         super().__init__(message)
@@ -36,7 +34,7 @@ class RefusalError(VerdictError):
 
 
 SECRET: Final = re.compile(
-    r"(?P<shown>[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]+"  # an API key, after what is shown of it everywhere
+    r"(?P<shown>[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]+"  # an API key, after its display prefix
     r"|eyJ[\w-]+\.[\w-]+\.[\w-]+"  # a session
     r"|(?<![0-9A-Za-z])(?:0x)?[0-9A-Fa-f]{64}(?![0-9A-Za-z])",  # a private key
     re.ASCII,
@@ -54,15 +52,19 @@ class UsageError(RefusalError):
 
     def __init__(self, message: str, command: str) -> None:
         masked, secrets = SECRET.subn(lambda found: f"{found['shown'] or ''}...", message.replace("\n\t", " "))
-        masked += "" if masked.endswith((".", "?")) else "."
         warning = " A secret on the command line stays in the shell's history: replace it." if secrets else ""
-        super().__init__(f"{masked}{warning} See `{command} --help`.", MISUSED)
+        super().__init__(f"{ended(masked)}{warning} See `{command} --help`.", MISUSED)
         self.command = command
 
 
+def ended(text: str) -> str:
+    """A text of Click or the service, with a full stop if it has no end mark."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
 def suggestion(typed: str, names: Iterable[str]) -> str:
-    """` (did you mean X?)`, to be appended to an error message; empty if no name is close."""
+    """` Did you mean X?`, to be appended to an error message; empty if no name is close."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
 
     close = get_close_matches(typed, list(names), n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    return f" Did you mean {close[0]}?" if close else ""

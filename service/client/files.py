@@ -38,11 +38,11 @@ def _folder(environment: Mapping[str, str], variable: str, otherwise: str) -> Pa
     try:
         return (home if home.is_absolute() else Path.home()) / otherwise / "verdict"
     except RuntimeError:
-        raise RefusalError("there is no home folder to keep files in; set HOME, or XDG_STATE_HOME") from None
+        raise RefusalError("There is no home folder to store files in. Set HOME or XDG_STATE_HOME.") from None
 
 
 def read_whole(path: Path) -> bytes | None:
-    """A file's content; None if it does not exist. Raises `OSError` also if somebody else could have put it there."""
+    """A file's content; None if it does not exist. Raises `OSError` also if another user could have written it."""
     try:
         _check(path.parent)
         return path.read_bytes()
@@ -54,15 +54,15 @@ def read_document(path: Path, understand: Callable[[Any], T], advice: Callable[[
     """A JSON file, converted by a function that raises `ValueError` if it is not valid; None if it does not exist.
 
     Raises:
-        RefusalError: If it cannot be read or understood; `advice` says of the error what is wrong and what to do.
+        RefusalError: If it cannot be read or understood; `advice` turns the `ValueError` into sentences.
     """
     try:
         content = read_whole(path)
         return None if content is None else understand(json.loads(content))
     except OSError as error:
-        raise RefusalError(f"{path} cannot be read ({error.strerror})") from None
+        raise RefusalError(f"Cannot read {path}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
-        raise RefusalError(f"{path} cannot be understood{advice(error)}") from None
+        raise RefusalError(f"{path} is not valid. {advice(error)}") from None
 
 
 def write_document(path: Path, document: object) -> None:
@@ -77,20 +77,20 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RefusalError(f"{path} cannot be written ({error.strerror})") from None
+        raise RefusalError(f"Cannot write {path}: {error.strerror}.") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Replace a file atomically: readers find the old or the new content, also after a crash.
 
-    A link is followed: people keep such files elsewhere and link to them.
+    A symbolic link is followed.
 
     Raises:
-        OSError: If it cannot be written, or anybody could put another in its place; what was there is still there.
+        OSError: If it cannot be written, or other users may write to its folder; the old content is unchanged then.
     """
     target = Path(os.path.realpath(path))
     make_folder(target.parent)
-    # Two processes differ by their number; one that a crash left behind must not be in the way.
+    # Two processes have different ids; the file that a crash left behind is deleted.
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     try:
@@ -103,7 +103,7 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    # The rename itself survives a crash only when the folder has been written; not every file system can do that.
+    # Sync the folder too, so that the rename survives a crash. Not every file system supports it.
     with suppress(OSError):
         descriptor = os.open(target.parent, os.O_RDONLY)
         try:
@@ -113,7 +113,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, each its owner's alone. Raises `OSError`, also as above."""
+    """Create a folder and its missing parents, for their owner alone. Raises `OSError` as `write_whole`."""
     for folder in reversed((path, *path.parents)):
         if not folder.is_dir():
             folder.mkdir(_OWNERS_FOLDER, exist_ok=True)
@@ -124,7 +124,7 @@ def make_folder(path: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock between processes; others wait. The system releases the lock of a process that dies.
 
-    `path` is a file beside what is to be changed, made if it does not exist; never one that is itself replaced.
+    `path` is a file beside the file to change. It is created if it does not exist, and must never be replaced.
     """
     import fcntl  # noqa: PLC0415 - only a write needs it
 
@@ -138,10 +138,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _check(folder: Path) -> None:
-    # Who can put a file there chooses which service is asked and paid, and as whom. Root is trusted, and may use the
-    # files of every user.
+    # A user who can write here chooses the service, the payee and the identity. Root is trusted and may use the files
+    # of every user.
     status, me = folder.stat(), os.geteuid()
     if status.st_uid not in {me, _ROOT} and me != _ROOT:
-        raise PermissionError(errno.EPERM, "its folder belongs to somebody else")
+        raise PermissionError(errno.EPERM, "its folder belongs to another user")
     if status.st_mode & stat.S_IWOTH:
-        raise PermissionError(errno.EPERM, "everybody may write in its folder; chmod o-w closes it")
+        raise PermissionError(errno.EPERM, "its folder is writable for all users. Run `chmod o-w` on the folder")

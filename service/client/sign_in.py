@@ -14,7 +14,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, MsgspecError, Struct, convert
 
-from service.client.answer import UnreadableAnswerError
+from service.client.answer import CHECK_URL, UnreadableAnswerError
 from service.client.connection import ApiConnection
 from service.client.credentials import Kind, StoredCredential
 from service.client.wallet import Wallet
@@ -117,6 +117,4 @@ def _reading() -> Iterator[None]:
     try:
         yield
     except (MsgspecError, ValueError):
-        raise UnreadableAnswerError(
-            "the answer lacks what a sign-in needs: is that address a Verdict service?"
-        ) from None
+        raise UnreadableAnswerError(f"The answer lacks a field that a sign-in needs. {CHECK_URL}") from None

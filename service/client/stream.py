@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError, read_json
+from service.client.answer import CHECK_URL, RefusedError, UnreachableError, UnreadableAnswerError, read_json
 from service.client.connection import ApiConnection
 
 PATH: Final = "/api/cli/watch/"
@@ -94,9 +94,9 @@ class StreamClient:
             yield line
             if line.kind == "close":
                 if self.reason == _STOPPED:
-                    raise _CutError("the service stops")
+                    raise _CutError("The service is stopping.")
                 return
-        raise _CutError("the stream broke off")
+        raise _CutError("The connection broke.")
 
     def _raw(self, query: Mapping[str, object]) -> Iterator[bytes]:
         rest = b""
@@ -104,7 +104,7 @@ class StreamClient:
             *whole, rest = (rest + piece).split(b"\n")
             yield from whole
             if len(rest) > _LONGEST:
-                raise UnreadableAnswerError("a line of the stream does not end: is that address a Verdict service?")
+                raise UnreadableAnswerError(f"A line of the stream is too long. {CHECK_URL}")
 
     def _note(self, line: StreamLine) -> None:
         document = line.document
@@ -121,8 +121,8 @@ class StreamClient:
     def _wait(self, why: str) -> None:
         seconds = PAUSES_S[self._tries]
         self._tries += 1
-        self._client.close()  # what may still come on that connection is not for the next
-        self.tell(f"opening it again in {seconds} s, where it stopped, which uses up a question: {why}")
+        self._client.close()  # the rest of the old answer must not be read as the next one
+        self.tell(f"{why} Reopening the stream at its cursor in {seconds} s. This uses one question.")
         self._pause(seconds)
 
 
@@ -131,5 +131,5 @@ def _read(raw: bytes) -> StreamLine:
     with suppress(UnreadableAnswerError):
         document = read_json(raw)
     if not isinstance(document, dict):
-        raise UnreadableAnswerError("what comes is no stream: is that address a Verdict service?")
+        raise UnreadableAnswerError(f"The answer is not a stream. {CHECK_URL}")
     return StreamLine(raw, document)

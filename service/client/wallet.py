@@ -22,7 +22,7 @@ def read_secret(prompt: str, environment: Mapping[str, str], variable: str = "")
     text = (variable and environment.get(variable)) or _typed(prompt)
     if not text:
         other = f", or set {variable}" if variable else ""
-        raise RefusalError(f"{prompt}: nothing was given; type it, or pipe it in as one line{other}")
+        raise RefusalError(f"{prompt}: Nothing was entered. Type it, or pipe it in as one line{other}.")
     return text
 
 
@@ -32,7 +32,7 @@ def _typed(prompt: str) -> str:
             return sys.stdin.readline(_LONGEST).rstrip("\r\n")
         return getpass(f"{prompt}: ", sys.stderr)
     except UnicodeDecodeError:
-        raise RefusalError(f"{prompt}: what was piped in is no text") from None
+        raise RefusalError(f"{prompt}: The piped input is not text.") from None
     except EOFError:
         return ""
 
@@ -51,7 +51,7 @@ class Wallet:
             return cls(bytes.fromhex(text.removeprefix("0x") if PRIVATE_KEY.match(text) else ""))
         except ValueError:
             raise ValueError(
-                "That is not a private key. Write it as 64 hexadecimal digits, with or without 0x before them."
+                "This is not a private key. Write it as 64 hexadecimal digits, with or without 0x before them."
             ) from None
 
     @classmethod
@@ -60,7 +60,7 @@ class Wallet:
 
         Raises:
             OSError: If the file cannot be read.
-            ValueError: If it is not a keystore, or the password is not its own.
+            ValueError: If it is not a keystore, or the password is wrong.
         """
         return cls(open_keystore(_read(Path(path).expanduser()), password))
 
@@ -87,27 +87,25 @@ def open_wallet(environment: Mapping[str, str], keystore: str | None) -> Wallet:
     """
     if keystore and PRIVATE_KEY.match(keystore):
         raise RefusalError(
-            "--keystore takes the path of a file, not a key; whoever saw it on the command line can spend with it: "
-            f"move what it holds to another wallet, and set {KEY} to that one's"
+            "--keystore takes the path of a file, not a private key. Anyone who saw the command line can spend with "
+            f"this key: move its funds to another wallet, and set {KEY} to the key of that wallet."
         )
     if keystore:
         return _open_file(Path(keystore).expanduser(), environment)
     written = environment.get(KEY, "").strip()
     if not written:
-        raise RefusalError(f"there is no wallet: name a keystore (--keystore FILE), or set {KEY}")
+        raise RefusalError(f"There is no wallet. Name a keystore with --keystore FILE, or set {KEY}.")
     try:
         return Wallet.from_key(written)
-    except ValueError:
-        raise RefusalError(
-            f"{KEY} is no private key: it takes 64 hexadecimal digits, with or without 0x before them"
-        ) from None
+    except ValueError as error:
+        raise RefusalError(f"{KEY}: {error}") from None
 
 
 def _open_file(path: Path, environment: Mapping[str, str]) -> Wallet:
     try:
         content = _read(path)
     except OSError as error:
-        raise RefusalError(f"the keystore {path} cannot be read ({error.strerror})") from None
+        raise RefusalError(f"Cannot read {path}: {error.strerror}.") from None
     password = read_secret("Password of the keystore", environment, PASSWORD)
     try:
         return Wallet(open_keystore(content, password))

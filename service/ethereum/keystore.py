@@ -84,11 +84,11 @@ def open_keystore(content: bytes, password: str) -> bytes:
         start = bytes.fromhex(sealed.cipherparams.iv).rjust(AES.block_size, b"\0")
         cipher = AES.new(stretched[:16], AES.MODE_CTR, nonce=b"", initial_value=start)
     except (ValueError, msgspec.MsgspecError, MemoryError, OverflowError) as error:
-        raise ValueError("the keystore's parameters cannot be used") from error
+        raise ValueError("The keystore's parameters cannot be used.") from error
     if len(ciphertext) != _WIDTH:
-        raise ValueError("the keystore's parameters cannot be used")
+        raise ValueError("The keystore's parameters cannot be used.")
     if not compare_digest(mac, keccak256(stretched[16:] + ciphertext)):
-        raise ValueError("the password does not open the keystore")
+        raise ValueError("The password does not open the keystore.")
     return bytes(cipher.decrypt(ciphertext))
 
 
@@ -98,7 +98,7 @@ def _read(content: bytes) -> Keystore:
         lower = {name.lower(): value for name, value in fields.items()}
         return msgspec.json.decode(msgspec.json.encode(lower), type=Keystore)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise ValueError(f"this is no keystore file of version 3: {error}") from error
+        raise ValueError(f"This is not a keystore file of version 3: {error}.") from error
 
 
 def _derive_key(sealed: EncryptedKey, password: bytes) -> bytes:

@@ -66,7 +66,7 @@ def test_with_fixtures_the_recorded_wallets_are_listed(admin: Admin) -> None:
         (["add", WALLET.replace("d8dA", "D8dA")], "its EIP-55 checksum; is a character wrong? "),
         (["add", WALLET, "--label", ""], "'--label': takes 1 to 80 printable characters."),
         (["add", WALLET, "--kind", "a\u202eb"], "'--kind': takes 1 to 80 printable characters."),
-        (["add", WALLET, "--kind", "\udcff"], "'--kind': not valid UTF-8."),
+        (["add", WALLET, "--kind", "\udcff"], "'--kind': The text is not UTF-8."),
         (["add", LISTED], f"verdict: {LISTED} is watched already"),
         (["remove", WALLET], f"verdict: {WALLET} is not watched"),
         (["label", WALLET, "x"], f"verdict: {WALLET} is not watched"),

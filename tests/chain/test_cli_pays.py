@@ -124,7 +124,7 @@ def test_a_node_that_does_not_say_what_it_did_costs_one_payment(shop: Shop, tmp_
     shop.node.fault = fault
     code, _, err = person.buy()
     if code != 0:  # nobody could say yet within a few tries: the next identical command goes on
-        assert (code, "run the same command again" in err) == (5, True), err
+        assert (code, "Send the same request again" in err) == (5, True), err
         code, _, err = person.buy()
     assert (code, left) == (0, []), err
     assert moved(shop) - before == PRICE
@@ -153,7 +153,7 @@ def test_a_command_that_is_killed_while_it_is_settled_has_its_answer_from_the_ne
     assert row["amountUsdc"] == "0.005"
     code, out, err = person.buy()
     assert (code, json.loads(out)["data"]["symbol"]) == (0, "BTC"), err
-    assert err.startswith("sending the payment of 0.005 USDC")
+    assert err.startswith("Sending the payment of 0.005 USDC")
     assert moved(shop) - before == PRICE
     assert (person.wallet()["signedTodayUsdc"], person.wallet()["open"]) == ("0.005", [])
     assert [kept["faults"] for kept in person.receipts()] == [[]]

@@ -127,7 +127,7 @@ def test_a_person_reads_who_they_are_what_they_may_and_for_how_long(
 def test_an_answer_that_lacks_what_is_shown_is_none_of_this_service(person: Typed, data: object) -> None:
     with peer(says({"schemaVersion": 1, "data": data, "meta": {"ts": NOW}})) as there:
         told = person("whoami --url", there.url)
-    assert (told.code, told.out, "is that address a Verdict service?" in told.err) == (5, "", True)
+    assert (told.code, told.out, "Check that the URL is that of a Verdict service." in told.err) == (5, "", True)
 
 
 def test_who_is_nobody_there_is_told_to_sign_in(person: Typed) -> None:
@@ -266,12 +266,12 @@ def test_a_key_is_printed_alone_and_what_is_to_know_of_it_beside(
         )
         told = [program(f"keys {line} --url", there.url) for line in lines]
     assert {(one.code, one.out) for one in told} == {(0, f"{MADE.key}\n")}
-    shown_once = "This key is shown once: keep it now. It is yours,"
+    shown_once = "This key is shown once: keep it now. It is valid at"
     assert [one.err for one in told] == [
-        f"{shown_once} no expiry, at {there.url}.\n",
-        f"{shown_once} until 2026-12-21T12:00:00.000Z, at {there.url}.\n",
-        f"{shown_once} no expiry, at {there.url}. The old one has ended.\n",
-        f"{shown_once} no expiry, at {there.url}. verdict_sk_AbCd1234 works for 12 h more.\n",
+        f"{shown_once} {there.url}, no expiry.\n",
+        f"{shown_once} {there.url}, until 2026-12-21T12:00:00.000Z.\n",
+        f"{shown_once} {there.url}, no expiry. The old key no longer works.\n",
+        f"{shown_once} {there.url}, no expiry. verdict_sk_AbCd1234 works for 12 h more.\n",
     ]
     assert msgspec.json.decode(there.heard[1].body, type=NewKey).expires_at == "2026-12-21T12:00:00.000Z"
     assert msgspec.json.decode(there.heard[3].body, type=RotateKey).grace_seconds == 43_200
@@ -282,7 +282,7 @@ def test_a_key_is_printed_alone_and_what_is_to_know_of_it_beside(
 @pytest.mark.parametrize("line", ["keys revoke {}", "keys rotate {}"])
 def test_what_begins_no_key_is_refused_before_anything_is_sent(program: Typed, line: str, prefix: str) -> None:
     told = program(f"{line.format(prefix)} {NOT_SENT}")
-    assert (told.code, "a key begins like verdict_sk_AbCd1234" in told.err) == (1, True)
+    assert (told.code, "A key begins like verdict_sk_AbCd1234" in told.err) == (1, True)
 
 
 @pytest.mark.parametrize("option", ["--tier pro", "--wallet 0x1", "--user 3"])
@@ -312,7 +312,7 @@ def test_a_key_in_the_environment_is_no_session(program: Typed, environment: dic
 @pytest.mark.parametrize("text", ["soon", "0m", "", "m", "5", "5s", "-5m", "5 m", "1234567m", "\u0665m", "000d"])
 def test_what_is_no_duration_is_refused(person: Typed, text: str) -> None:
     told = person(f"keys create --name bot {NOT_SENT} --expires", text)
-    assert (told.code, "'--expires': a duration is a number and a unit" in told.err) == (1, True)
+    assert (told.code, "is not a duration. Write a number and a unit" in told.err) == (1, True)
 
 
 def test_preferences_are_listed_with_where_each_comes_from(
@@ -346,15 +346,15 @@ def test_what_is_set_holds_until_it_is_unset(program: Typed, environment: dict[s
     assert config.read(environment) == config.Config()
     told = program("config get keystore")
     assert (told.code, told.out) == (1, "")
-    assert told.err == "verdict: no keystore is chosen; `verdict config set keystore VALUE` chooses one\n"
+    assert told.err == "verdict: keystore is not set. Set it with `verdict config set keystore VALUE`.\n"
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("set max-price 0,05", "max-price: '0,05' is no amount of USDC"),
-        ("set max-day 2000", "max-day: 2000 USDC is above 1,000"),
-        ("set max-price 9999999", "max-price: 9999999 USDC is above 1,000"),
+        ("set max-price 0,05", "max-price: '0,05' is not an amount of USDC"),
+        ("set max-day 2000", "max-day: 2000 USDC is above the highest possible limit, 1,000 USDC"),
+        ("set max-price 9999999", "max-price: 9999999 USDC is above the highest possible limit, 1,000 USDC"),
         ("set url verdict.example", "url: 'verdict.example' is not a valid service URL"),
         ("set token abc", "'token' is not one of"),
         ("get price", "'price' is not one of"),
@@ -378,4 +378,4 @@ def test_a_file_with_a_misspelt_ceiling_is_refused_by_every_command_that_reads_i
     config.path(environment).parent.mkdir(parents=True)
     config.path(environment).write_text(json.dumps({"max_price": "0.01"}))
     told = program(line)
-    assert (told.code, "it names 'max_price'" in told.err) == (1, True)
+    assert (told.code, "There is no setting 'max_price'" in told.err) == (1, True)

@@ -90,7 +90,7 @@ def test_a_question_can_come_from_standard_input_if_it_is_text(
         told = person(f"ask - --url {there.url}")
     if sent is None:
         assert (told.code, there.heard) == (1, [])
-        assert told.err.startswith(("verdict: what came on standard input is no UTF-8", "verdict: ask something"))
+        assert told.err.startswith(("verdict: Standard input is not valid UTF-8", "verdict: The question is empty"))
     else:
         assert (told, bodies(there)) == ((0, "Well.\n", ""), [{"messages": [{"role": "user", "content": sent}]}])
 
@@ -134,7 +134,7 @@ def test_where_a_device_cannot_be_kept_nothing_is_asked_and_it_is_said(environme
     environment["XDG_STATE_HOME"] = environment["HOME"] + "/state"
     told = typed("ask", "ETH?", "--url", "http://127.0.0.1:9", environment=environment, terminal=True)
     assert told.code == 1
-    assert re.search(r"device cannot be kept \(\w.*\); sign in with `verdict login`", told.err)
+    assert re.search(r"Cannot store .*device: \w.*\. Correct this, or sign in with `verdict login`\.", told.err)
 
 
 def test_a_question_that_is_to_be_paid_for_is_paid_for_with_its_key(

@@ -194,11 +194,11 @@ def test_people_read_fields_in_columns(person: Typed, names: str, printed: str) 
 @pytest.mark.parametrize(
     ("document", "line", "out", "said"),
     [
-        (THING, f"{RISK} --fields a,b.x", '{"a":1,"b.x":null}\n', "there is no field 'b.x' in this answer\n"),
-        ({**THING, "data": {"price": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "(did you mean price?)"),
-        (LIST, f"{EVENTS} --fields id,ids --ndjson", '{"id":1,"ids":null}\n', "(did you mean id?)"),
+        (THING, f"{RISK} --fields a,b.x", '{"a":1,"b.x":null}\n', "There is no field 'b.x' in this answer.\n"),
+        ({**THING, "data": {"price": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "answer. Did you mean price?"),
+        (LIST, f"{EVENTS} --fields id,ids --ndjson", '{"id":1,"ids":null}\n', "answer. Did you mean id?"),
         (LIST, f"{EVENTS} --fields tags.x,id --ndjson", '{"tags.x":null,"id":1}\n', "'tags.x'"),
-        ({**THING, "data": {"pry\x1bce": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "mean pry\\ufffdce?)"),
+        ({**THING, "data": {"pry\x1bce": 1}}, f"{RISK} --fields pryce", '{"pryce":null}\n', "mean pry\\ufffdce?"),
         ({**THING, "data": 5}, f"{RISK} --fields a", '{"a":null}\n', "'a'"),
     ],
 )
@@ -249,7 +249,7 @@ def test_an_answer_that_this_version_does_not_know_is_shown_plainly(person: Type
     """It used up a question. JSON knows no Infinity, Python's reader does."""
     told = shown(person, document, RISK)
     assert (told.code, "price" in told.out) == (0, True)
-    assert told.err.startswith("verdict: shown plainly: not as this version knows it (")
+    assert told.err.startswith("verdict: This version does not know the form of the answer (")
     assert all(letter.isprintable() or letter == "\n" for letter in told.out)
 
 
@@ -265,7 +265,7 @@ def test_a_defect_of_a_view_that_is_none_of_the_answers_is_told_as_one(
 
 def test_what_is_no_service_is_told_so(program: Typed) -> None:
     told = shown(program, ["hello"], f"{RISK} --ndjson")
-    assert (told.code, told.out, "is that address a Verdict service?" in told.err) == (5, "", True)
+    assert (told.code, told.out, "Check that the URL is that of a Verdict service." in told.err) == (5, "", True)
 
 
 def test_a_call_that_is_to_be_paid_for_is_sent_again_with_its_payment(
@@ -316,13 +316,13 @@ def test_an_answer_that_was_paid_for_and_cannot_be_read_is_printed_before_the_er
 
 def test_a_call_that_is_not_paid_for_ends_with_3(program: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     def pay(*_: object, **__: object) -> RawAnswer:
-        raise RefusalError("nothing was paid", UNPAID)
+        raise RefusalError("Nothing was paid.", UNPAID)
 
     monkeypatch.setattr(payment_prompt, "pay", pay)
     with peer(says({}, 402)) as there:
         told = program(f"{RISK} --url {there.url}")
     assert (told.code, json.loads(told.err)["error"]) == (
-        3, {"code": "PAYMENT_REQUIRED", "message": "nothing was paid"},
+        3, {"code": "PAYMENT_REQUIRED", "message": "Nothing was paid."},
     )  # fmt: skip
 
 

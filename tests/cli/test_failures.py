@@ -87,10 +87,10 @@ def nobody(code: str, authorization: str = "") -> RefusedError:
         (unknown("none", "BTC"), "none\n"),
         (refused(429, retry_after="12"), "no \ufffd[2J\nTry again in 12 s.\n"),
         (refused(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), "no \ufffd[2J\n"),
-        (nobody("AUTH_REQUIRED"), "who?\nA key that you have is kept by `verdict login --token`, or set as"),
+        (nobody("AUTH_REQUIRED"), "who?\nIf you have an API key, store it with `verdict login --token`, or set"),
         (nobody("AUTH_REQUIRED", "Bearer x"), "who?\n"),
         (nobody("NOT_FOUND"), "who?\n"),
-        (refused(401), "no \ufffd[2J\n`verdict login` signs in again. VERDICT_TOKEN, if it is set, goes before"),
+        (refused(401), "no \ufffd[2J\n`verdict login` signs in again. VERDICT_TOKEN, if it is set, takes precedence"),
     ],
 )
 def test_people_read_what_is_wrong_and_what_to_do(fails: Fails, person: Typed, error: Exception, said: str) -> None:
@@ -131,7 +131,7 @@ def test_programs_read_what_the_service_sent(fails: Fails, person: Typed, progra
     assert json.loads(program(RISK).err) == {"error": "where?"}
     for document in (None, {}, {"detail": "no"}, {"error": None}):
         fails(RefusedError(418, {}, document))
-        own = {"code": "HTTP_418", "message": "the service answered 418 without saying why"}
+        own = {"code": "HTTP_418", "message": "The service answered 418 without a reason."}
         assert json.loads(program(RISK).err) == {"schemaVersion": 1, "error": own}
 
 
@@ -157,7 +157,7 @@ def test_a_defect_says_that_it_is_one_without_what_could_steer_the_terminal_or_o
     assert "Traceback" in said
     assert "RuntimeError: postgres://" in said
     assert said.endswith(
-        "verdict: this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it\n"
+        "verdict: This is a defect of `verdict`, not a mistake of yours. The lines above help to find it.\n"
     )
     assert not {"\x1b", "\x07"} & set(said)
     assert "sesame" not in said

@@ -65,13 +65,16 @@ def test_an_overview_of_an_unknown_coin_is_refused_and_costs_one_call(person: Ty
     [
         (says({"error": {"message": "Not yet."}}, 503), "Not yet."),
         (says(json.loads((ANSWERS / "refused.402.json").read_text()), 402), ""),
-        (answers(b"<p>\x1b[2J"), "the answer is not JSON: is that address a Verdict service?\n<p>\ufffd[2J\n"),
+        (
+            answers(b"<p>\x1b[2J"),
+            "The answer is not JSON. Check that the URL is that of a Verdict service.\n<p>\ufffd[2J\n",
+        ),
     ],
 )
 def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: Typed, reply: Reply, said: str) -> None:
     with peer(row(price=187.27, _stale_fields=["price"]), reply) as there:
         told = person(f"BTC --url {there.url}")
-    assert (told.code, told.err.startswith(f"verdict: no verdict: {said}")) == (0, True)
+    assert (told.code, told.err.startswith(f"verdict: The verdict is missing: {said}")) == (0, True)
     assert [text in told.out for text in ("$187.27", "(stale)", "Verdict")] == [True, True, False]
 
 
@@ -79,7 +82,7 @@ def test_an_overview_without_a_verdict_does_not_lose_what_was_paid_for(person: T
 def test_an_overview_in_a_form_that_this_version_does_not_know_is_shown_plainly(person: Typed, reply: Reply) -> None:
     with peer(row(price=187.27), reply) as there:
         told = person(f"BTC --url {there.url}")
-    assert (told.code, "187.27" in told.out, "shown plainly" in told.err) == (0, True, True)
+    assert (told.code, "187.27" in told.out, "does not know the form of the answer" in told.err) == (0, True, True)
 
 
 def test_a_rehearsal_of_an_overview_shows_both_calls(person: Typed) -> None:

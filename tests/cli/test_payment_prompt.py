@@ -93,13 +93,15 @@ def test_a_person_sees_amount_payee_network_and_what_for_and_agrees(desk: Desk, 
     assert desk.pay().body == BODY
     shown, _, told = said.getvalue().partition("[y/N] ")
     assert shown + "[y/N] " == SHOWN
-    assert told.startswith(f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}; it could not be fetched (")
+    assert told.startswith(
+        f"Paid 0.005 USDC on eip155:84532 to {PAYEE}. The receipt is {NAME}. The receipt could not be fetched: "
+    )
 
 
 @pytest.mark.parametrize("reply", ["\n", "", "n\n", "yep\n", "no, y\n", "y" * 500])
 def test_anything_but_yes_pays_nothing(desk: Desk, reply: str) -> None:
     desk.sit(reply)
-    with pytest.raises(RefusalError, match=r"^nothing was paid$") as caught:
+    with pytest.raises(RefusalError, match=r"^Nothing was paid\.$") as caught:
         desk.pay()
     assert (caught.value.code, desk.sent) == (UNPAID, [])
 
@@ -108,7 +110,9 @@ def test_anything_but_yes_pays_nothing(desk: Desk, reply: str) -> None:
 def test_where_nobody_sits_nothing_is_paid_without_yes(desk: Desk, stdin: bool, stderr: bool) -> None:
     said = desk.sit("y\n", stdin=stdin, stderr=stderr)
     due = asking(date_ms=None)
-    with pytest.raises(RefusalError, match=r"your questions are spent; with --yes, 0\.005 USDC are paid") as caught:
+    with pytest.raises(
+        RefusalError, match=r"your questions are spent\. Use --yes to pay 0\.005 USDC for it without a prompt\."
+    ) as caught:
         desk.pay(due)
     assert (caught.value.code, caught.value.__cause__, desk.sent, said.getvalue()) == (UNPAID, due, [], "")
     desk.pay(due, yes=True)
@@ -130,7 +134,7 @@ def test_yes_does_not_lift_a_ceiling_but_max_price_does(desk: Desk) -> None:
 def test_yes_does_not_pay_a_service_elsewhere_than_before_and_whoever_is_asked_sees_that(desk: Desk) -> None:
     desk.pay(yes=True)
     moved = asking(row(pay_to=OTHER), date_ms=None, asked=ASKED._replace(url=NOWHERE))
-    with pytest.raises(RefusalError, match=f"wants it at {OTHER}") as caught:
+    with pytest.raises(RefusalError, match=f"asks for payment to {OTHER}") as caught:
         desk.pay(moved, yes=True)
     assert (caught.value.code, caught.value.__cause__) == (UNPAID, moved)
     said = desk.sit("y\n")
@@ -151,14 +155,14 @@ def test_how_to_pay_is_not_offered_again_while_what_was_paid_could_still_be_take
 def test_without_a_wallet_nobody_is_asked_anything(desk: Desk) -> None:
     del desk.environment["VERDICT_WALLET_KEY"]
     said = desk.sit("y\n")
-    with pytest.raises(RefusalError, match="set VERDICT_WALLET_KEY, or name") as caught:
+    with pytest.raises(RefusalError, match="Set VERDICT_WALLET_KEY, or name") as caught:
         desk.pay()
     assert (caught.value.code, said.getvalue()) == (UNPAID, "")
 
 
 def test_a_key_that_is_none_is_not_told_again(desk: Desk) -> None:
     desk.environment["VERDICT_WALLET_KEY"] = "0xsecret"
-    with pytest.raises(RefusalError, match="is no private key") as caught:
+    with pytest.raises(RefusalError, match="is not a private key") as caught:
         desk.pay(yes=True)
     assert "secret" not in str(caught.value)
     assert desk.sent == []
@@ -169,14 +173,14 @@ def test_an_end_that_is_not_known_is_told_as_such_and_the_next_command_goes_on(
     desk: Desk, step: Exception, code: int
 ) -> None:
     desk.script = [step]
-    with pytest.raises(RefusalError, match="send the same request again") as caught:
+    with pytest.raises(RefusalError, match="Send the same request again") as caught:
         desk.pay(yes=True)
     assert caught.value.code == code
     desk.script = [sold()]
     said = desk.sit("", stdin=False)
     desk.pay()
     assert len({headers["PAYMENT-SIGNATURE"] for headers in desk.sent}) == 1
-    assert said.getvalue().startswith("sending the payment of 0.005 USDC of ")
+    assert said.getvalue().startswith("Sending the payment of 0.005 USDC of ")
 
 
 def test_a_refusal_for_another_reason_is_the_commands_own(desk: Desk) -> None:

@@ -17,8 +17,8 @@ from service.cli.main import COMPLETE
 from tests.cli.commanding import typed
 from tests.fakes.serving import PATIENCE_S, environment
 
-_FULL = "what was to be written is lost: No space left on device"
-_CLOSED = "what was to be written is lost: Bad file descriptor"
+_FULL = "The output could not be written: No space left on device."
+_CLOSED = "The output could not be written: Bad file descriptor."
 
 
 def in_shell(command: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +54,7 @@ def test_a_stream_that_takes_nothing_is_no_defect_and_changes_no_other_exit_code
 @pytest.mark.process
 def test_standard_input_that_is_closed_is_empty() -> None:
     done = in_shell("verdict ask - <&- 2>&1 >/dev/null")
-    assert (done.returncode, "ask something" in done.stdout) == (1, True)
+    assert (done.returncode, "The question is empty" in done.stdout) == (1, True)
 
 
 def test_programs_read_that_the_output_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,13 +95,13 @@ def test_without_a_wallet_there_is_no_address(home: dict[str, str]) -> None:
 def test_a_keystore_that_is_not_there_is_named(home: dict[str, str]) -> None:
     configure(home, keystore="/nowhere/wallet.json")
     del home["VERDICT_WALLET_KEY"]
-    assert "/nowhere/wallet.json cannot be read" in typed("spending", environment=home).err
+    assert "Cannot read /nowhere/wallet.json: " in typed("spending", environment=home).err
 
 
 def test_what_cannot_be_read_is_told_as_such(home: dict[str, str], stand: Stand) -> None:
     stand.buy()
     (stand.store.folder / "spent.json").write_text("{}")
-    assert "is not as it was written" in typed("spending", environment=home).err
+    assert "is damaged" in typed("spending", environment=home).err
 
 
 def test_receipts_are_listed_with_their_files(home: dict[str, str], stand: Stand) -> None:

@@ -75,7 +75,7 @@ def test_a_person_sees_it_drawn_anew_and_the_last_of_it_stays(person: Typed) -> 
     assert left.startswith("prices · fixtures · event 2")
     assert ("BTC     101  +1.00 %" in left, "Ctrl-C" in left) == (True, False)
     assert "diff" not in there.heard[0].target
-    over = "verdict: the stream is over: as many events came as were asked for; --cursor c9 goes on from there\n"
+    over = "verdict: The stream ended: the requested number of events has arrived. Resume it with --cursor c9.\n"
     assert told.err == over
 
 
@@ -90,7 +90,7 @@ def test_a_cut_is_shown_and_followed_on(person: Typed, pauses: list[float]) -> N
     cut = Reply(b"HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n" + OPEN + event(1), hang_up=True)
     with peer(cut, stream(OPEN, event(2), CLOSE)) as there:
         told = person(f"watch prices --url {there.url}")
-    assert (told.code, "opening it again in 1 s, where it stopped" in told.out, pauses) == (0, True, [1])
+    assert (told.code, "Reopening the stream at its cursor in 1 s." in told.out, pauses) == (0, True, [1])
     assert there.heard[1].target == "/api/cli/watch/prices?cursor=c1"
 
 
@@ -103,7 +103,7 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_a_line_an_event(person: Typed, 
         "12:00:01 BTC 100 0.00 %, ETH 10 0.00 %, AAVE 5 0.00 %",
         "12:00:02 ETH 11 +10.00 %",
     ]
-    assert "some events are lost" in told.err
+    assert "Some events are lost" in told.err
     assert there.heard[0].target.endswith("?diff=1")
 
 
@@ -112,7 +112,7 @@ def test_why_a_stream_ended_is_told_to_programs_by_the_exit_code_and_in_words(pr
     with peer(stream(line(type="open", cursor=None), revoked)) as there:
         told = program(f"watch prices --url {there.url}")
     assert told.code == 2
-    assert told.err == "verdict: the stream is over: the credential was revoked or has expired\n"
+    assert told.err == "verdict: The stream ended: the credential was revoked or has expired.\n"
 
 
 class Inbox:

@@ -86,18 +86,28 @@ def test_an_upstream_that_is_silent_is_said_to_be_until_something_comes() -> Non
 
 def test_trouble_stands_below_until_the_next_line() -> None:
     shown = live("prices")
-    shown.trouble("opening it again in 2 s")
-    assert list(shown.lines(PLAIN, 24))[-1] == "opening it again in 2 s"
+    shown.trouble("Reopening the stream at its cursor in 2 s.")
+    assert list(shown.lines(PLAIN, 24))[-1] == "Reopening the stream at its cursor in 2 s."
     for raw, below in (
         (OPEN, "Ctrl-C ends it"),
         (
             line(type="gap", reason="too-old", cursor="c"),
-            "some events are lost: what lies between is not kept any more",
+            "Some events are lost: the service no longer stores them.",
         ),
         (line(type="close", reason="end"), "Ctrl-C ends it"),
     ):
         shown.take(read(raw))
         assert list(shown.lines(PLAIN, 24))[-1] == below
+
+
+@pytest.mark.parametrize("rows", [5, 6, 24])
+def test_a_long_message_is_wrapped_and_the_page_keeps_its_height(rows: int) -> None:
+    shown = live("prices")
+    for raw in (OPEN, event(1)):
+        shown.take(read(raw))
+    shown.trouble("The connection broke. " * 10 + "This uses one question.")
+    page = list(shown.lines(PLAIN, rows))
+    assert (len(page) <= rows, page[-1].endswith("question.")) == (True, rows > 6)
 
 
 @pytest.mark.parametrize("stream", VIEWS)
@@ -148,7 +158,7 @@ def test_funding_says_who_pays_and_who_moved() -> None:
     assert shown[5] == "MKR   +340.00 %         +12.50"
     assert said(view.tell(state)) == "Funding is warm , +12.00 % a year in the mean movers: MKR +340.00 % +12.50"
     nobody = {"market": {**market, "temperature": None, "avgApr": None}, "movers": []}
-    assert said(view.tell(nobody)) == "Funding is unknown , - a year in the mean nobody moved"
+    assert said(view.tell(nobody)) == "Funding is unknown , - a year in the mean no movers"
 
 
 def held(*sides: tuple[str, str]) -> list[Any]:

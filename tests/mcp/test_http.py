@@ -188,7 +188,7 @@ def test_a_body_that_is_no_message_gets_an_error_in_plain_words(
         ({"http": True, "pay": True}, "--pay is unsafe with --http"),
         ({"budget": 100}, "100 bytes are too few for a useful answer. Use at least 4096."),
         ({"port": 8403}, "--port has no effect without --http"),
-        ({"pay": True}, "there is no wallet to pay with"),
+        ({"pay": True}, "There is no wallet to pay with"),
         ({"http": True, "port": 70_000}, "--port: 70000 is not a port"),
     ],
 )

@@ -20,7 +20,7 @@ async def test_the_key_may_lie_in_a_keystore_file(tmp_path: Path) -> None:
     file.write_text(json.dumps(Account.encrypt(KEY, "pass", kdf="pbkdf2", iterations=2)))
     account = await open_operator_account(Settings(operator_keystore=file, operator_password=Secret("pass")))
     assert account.address == ADDRESS
-    with pytest.raises(SettingsError, match="KEYSTORE cannot be used: the password does not open"):
+    with pytest.raises(SettingsError, match="KEYSTORE cannot be used: The password does not open"):
         await open_operator_account(Settings(operator_keystore=file, operator_password=Secret("word")))
     with pytest.raises(SettingsError, match="KEYSTORE cannot be read: No such file"):
         await open_operator_account(Settings(operator_keystore=tmp_path / "none", operator_password=Secret("pass")))

@@ -90,7 +90,7 @@ def test_what_a_command_holds_is_told_nobody(verdict: Verdict, keystore: str, tm
         told = [*everything(verdict, f"http://127.0.0.1:{service.port}", keystore, token)]
         told += everything(verdict, f"http://127.0.0.1:{service.port}", keystore, token)
         kept = [(str(path), path.read_text()) for path in (tmp_path / ".local").rglob("*") if path.is_file()]
-    assert any("receipt rcp_" in said for _, said in told), "something was paid for"
+    assert any("The receipt is rcp_" in said for _, said in told), "something was paid for"
     find_none(hidden(token), told)
     find_none({"wallet": KEY[2:], "password": PASSWORD}, kept)
 

@@ -126,10 +126,10 @@ def pay(verdict: Verdict, key: Mapping[str, str], keystore: str) -> Any:
     assert (wallet["address"], wallet["signedTodayUsdc"]) == (WALLET.address, "0.00")
     paid = verdict(*BTC, "--yes", VERDICT_KEYSTORE_PASSWORD=PASSWORD, **key)
     assert paid.document["data"]["symbol"] == "BTC"
-    assert f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt rcp_" in paid.err
+    assert f"Paid 0.005 USDC on eip155:84532 to {PAYEE}. The receipt is rcp_" in paid.err
     asked = verdict("ask", "What is the price of BTC?", "--json", "--yes", VERDICT_KEYSTORE_PASSWORD=PASSWORD, **key)
     assert "BTC" in asked.document["text"]
-    assert "paid 0.05 USDC" in asked.err
+    assert "Paid 0.05 USDC" in asked.err
     wallet = verdict("spending", **key).document
     assert (wallet["signedTodayUsdc"], wallet["open"]) == ("0.055", [])
     question, data = verdict("spending", "receipts", **key).document["receipts"]
@@ -160,11 +160,11 @@ def let_an_agent_pay(verdict: Verdict, key: Mapping[str, str], tmp_path: Path) -
 
     paid, refused = asyncio.run(call())
     assert paid.structured_content["symbol"] == "BTC"
-    assert f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt rcp_" in (tmp_path / "told").read_text()
+    assert f"Paid 0.005 USDC on eip155:84532 to {PAYEE}. The receipt is rcp_" in (tmp_path / "told").read_text()
     (block,) = refused.content
     assert isinstance(block, types.TextContent)
     assert (refused.is_error, block.text.partition(":")[0]) == (True, "PAYMENT_REQUIRED")
-    assert "0.06 USDC for today are signed" in block.text
+    assert "0.06 USDC for today are already signed" in block.text
     assert block.text.endswith("raise the ceilings, or wait for a free question.")
     wallet = verdict("spending", **key).document
     assert (wallet["signedTodayUsdc"], wallet["open"]) == ("0.06", [])

@@ -1,9 +1,9 @@
-"""`verdict watch`: opens a stream and shows it in the form that is wanted."""
+"""`verdict watch`: opens a stream and shows it in the requested form."""
 
 import queue
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -23,7 +23,7 @@ from service.cli.environment import (
 )
 from service.cli.layout import flow
 from service.cli.terminal import Cell, is_plain, is_terminal, tell
-from service.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
+from service.cli.watch.live_view import LOST_EVENTS, AlternateScreen, LiveView, terminal_rows
 from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
 from service.client.answer import RefusedError, reading
 from service.client.connection import ApiConnection
@@ -32,26 +32,26 @@ from service.client.stream import PATH, StreamClient, StreamLine
 from service.clock import SystemClock
 
 ENDINGS: Final[Mapping[str, tuple[int, str]]] = {
-    "end": (DONE, "as many events came as were asked for"),
-    "limit": (DONE, "its hour is over"),
+    "end": (DONE, "the requested number of events has arrived"),
+    "limit": (DONE, "its limit of one hour is reached"),
     "revoked": (UNKNOWN_CALLER, "the credential was revoked or has expired"),
-    "quota": (UNPAID, "the tier it was opened with has ended"),
-    "shutdown": (UNAVAILABLE, "the service stops"),
+    "quota": (UNPAID, "the tier that it was opened with has ended"),
+    "shutdown": (UNAVAILABLE, "the service is stopping"),
     "slow-reader": (REFUSED, "it was read too slowly"),
 }
-"""Exit code and message of each reason for which a stream ends."""
+"""Exit code and explanation of each reason for which a stream ends."""
 
 _TICK_S: Final = 1.0
 """Seconds between two updates of the ages."""
 
-_BELOW: Final = 2
-"""Lines below the view, which say nothing once it is over."""
+_PROMPT: Final = 2
+"""Rows that the last state leaves to the shell's prompt."""
 
 _COINS: Final = "/api/cli/coins"
 _TIME: Final = slice(11, 19)
 
 Item = StreamLine | str | BaseException | None
-"""What the thread that reads has to say: a line, words about the connection, an error, or that it is over."""
+"""From the reading thread: a line, a message about the connection, an error, or None at the end."""
 
 
 @click.command("watch", cls=VerdictCommand, example="verdict watch prices")
@@ -95,7 +95,7 @@ def watch(  # noqa: PLR0913 - one for each option
     query: dict[str, object] = {
         "interval": interval,
         "max": most,
-        "diff": 1 if diff and not drawn else None,  # what is drawn whole is asked for whole
+        "diff": 1 if diff and not drawn else None,  # the view needs complete events
         "cursor": cursor,
     }
     if dry_run:
@@ -117,23 +117,23 @@ def watch(  # noqa: PLR0913 - one for each option
 def _end(following: StreamClient, *, human: bool) -> int:
     code, why = ending_of(following.reason)
     if human or code != DONE:
-        cursor = f"; --cursor {following.cursor} goes on from there" if following.cursor else ""
-        _tell(f"the stream is over: {why}{cursor}")
+        cursor = f" Resume it with --cursor {following.cursor}." if following.cursor else ""
+        _tell(f"The stream ended: {why}.{cursor}")
     return code
 
 
 def ending_of(reason: str | None) -> tuple[int, str]:
-    """Exit code and message for the reason that a stream ended for; None if it broke off."""
+    """Exit code and explanation of a stream's end; `reason` is None if the connection broke."""
     if reason is None:
-        return UNAVAILABLE, "it broke off again and again"
+        return UNAVAILABLE, "the connection broke again and again"
     return ENDINGS.get(reason, (UNAVAILABLE, reason))
 
 
 def _prices_of(client: ApiConnection, symbols: Sequence[str]) -> StreamView:
-    """The view of a few coins, ordered by volume, which the table of coins knows.
+    """The view of a few coins, ordered by their volume in the table of coins.
 
     Raises:
-        RefusedError: If a symbol is unknown. After any other refusal the coins are as they were typed.
+        RefusedError: If a symbol is unknown. After any other refusal the coins are shown as typed.
     """
     query = {"symbols": ",".join(symbols), "sort": "volume_24h_usd", "fields": "symbol"}
     try:
@@ -162,7 +162,7 @@ def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:
 
 
 def _say(following: StreamClient, view: StreamView, environment: Environment) -> None:
-    """Write one line per event, for a terminal that cannot be drawn on."""
+    """Write one line per event, for a terminal without cursor movement."""
     where = environment.screen
     for line in following.lines():
         if line.kind == "event":
@@ -171,38 +171,29 @@ def _say(following: StreamClient, view: StreamView, environment: Environment) ->
             output_format.put_lines(flow(where, [time, *view.tell(line.document["data"])]))
             sys.stdout.flush()
         elif line.kind == "gap":
-            _tell("some events are lost: what lies between is not kept any more")
+            _tell(LOST_EVENTS)
 
 
 def _draw(following: StreamClient, view: StreamView, environment: Environment) -> None:
     """Draw the whole view with every line and every second."""
-    # Not a `SimpleQueue`: one whose wait is interrupted for longer than it was to last (Ctrl-Z) waits for ever.
+    # A `SimpleQueue` waits for ever if its wait is interrupted (Ctrl-Z) for longer than the timeout.
     inbox: queue.Queue[Item] = queue.Queue()
     following.tell = inbox.put
     live = LiveView(following.stream, view, SystemClock())
     threading.Thread(target=_read, args=(following, inbox.put), daemon=True).start()
 
-    def lines() -> Iterator[str]:
-        return live.lines(environment.screen, terminal_rows(environment.variables, sys.stdout))
+    def rows() -> int:
+        return terminal_rows(environment.variables, sys.stdout)
 
     try:
         with AlternateScreen(sys.stdout) as page:
-            follow(inbox, live, lambda: page.draw(lines()))
+            follow(inbox, live, lambda: page.draw(live.lines(environment.screen, rows())))
     finally:
-        output_format.put_lines([*lines()][:-_BELOW] if live.opened else [])
+        output_format.put_lines(live.state(environment.screen, rows() - _PROMPT) if live.opened else [])
 
 
 def follow(inbox: "queue.Queue[Item]", live: LiveView, draw: Callable[[], None]) -> None:
-    """Draw what comes until it is over.
-
-    Args:
-        inbox: What the thread that reads has to say.
-        live: What is drawn.
-        draw: Draws it.
-
-    Raises:
-        BaseException: What ended the reading.
-    """
+    """Draw what the reading thread puts into `inbox`, until the stream ends. Raises the error that ended it."""
     while True:
         draw()
         try:

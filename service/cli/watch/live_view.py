@@ -10,7 +10,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, NoReturn, Self, TextIO
 
 from service.cli.layout import flow
-from service.cli.terminal import Cell, Display, Part, age, cut, safe
+from service.cli.terminal import Cell, Display, Part, age, safe
 from service.cli.watch.views import StreamView, take_event
 from service.client.stream import StreamLine
 from service.clock import Clock
@@ -25,7 +25,7 @@ _KILLED: Final = 128
 
 
 def terminal_rows(environment: Mapping[str, str], stream: TextIO) -> int:
-    """Lines of the terminal: as `LINES` says, else as it says itself, else 24."""
+    """Lines of the terminal: `LINES`, else its own size, else 24."""
     lines = environment.get("LINES", "")
     if lines.isascii() and lines.isdigit() and int(lines):
         return int(lines)
@@ -36,7 +36,7 @@ def terminal_rows(environment: Mapping[str, str], stream: TextIO) -> int:
 
 
 class AlternateScreen:
-    """Shows lines in place of the lines before. Leaves the terminal clean on SIGTERM, too, and while it is stopped.
+    """Replaces the shown lines. Restores the terminal also on SIGTERM and while it is stopped.
 
     Args:
         stream: The terminal.
@@ -59,7 +59,7 @@ class AlternateScreen:
         signal.signal(signal.SIGTERM, self._ended)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as `signal` calls it
-        """Ctrl-Z: the shell gets its terminal as it was, and the page is entered again with `fg`."""
+        """Restore the terminal for the shell on Ctrl-Z; enter the alternate screen again after `fg`."""
         self._write(_LEAVE)
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
@@ -67,12 +67,12 @@ class AlternateScreen:
         self._write(_ENTER)
 
     def draw(self, lines: Iterable[str]) -> None:
-        """Show these lines, no more of them than the page has."""
+        """Show these lines, at most as many as the page has."""
         body = f"{_TO_LINE_END}\r\n".join(lines)
         self._write(f"{_HOME}{body}{_TO_LINE_END}{_TO_PAGE_END}")
 
     def _write(self, text: str) -> None:
-        # A write that were interrupted by Ctrl-Z could not be followed by another before it is done.
+        # Ctrl-Z waits until this write is done, because its handler writes to the same stream.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTSTP,))
         try:
             self._stream.write(text)
@@ -85,19 +85,20 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as
     raise SystemExit(_KILLED + number)
 
 
-_AROUND: Final = 4
-"""Rows that are not the stream's own: two above, two below."""
+_ABOVE: Final = 2
+"""Rows above the stream's view."""
 
 _HINT: Final = "Ctrl-C ends it"
+LOST_EVENTS: Final = "Some events are lost: the service no longer stores them."
 
 
 class LiveView:
-    """A stream as it stands.
+    """The current state of a stream.
 
     Args:
         stream: Its name.
         view: Shows its data.
-        clock: Says how long ago something came.
+        clock: Measures the age of the last event.
     """
 
     def __init__(self, stream: str, view: StreamView, clock: Clock) -> None:
@@ -127,36 +128,33 @@ class LiveView:
             case "heartbeat":
                 self._fed = bool((line.document.get("meta") or {}).get("live"))
             case "gap":
-                self._trouble = "some events are lost: what lies between is not kept any more"
-            case _:  # how it ends is told afterwards; what a newer service sends is nothing to show
+                self._trouble = LOST_EVENTS
+            case _:  # the end is reported afterwards; types of a newer service are ignored
                 pass
 
     @property
     def opened(self) -> bool:
-        """Whether anything has come."""
+        """Whether the stream has been opened."""
         return bool(self._source)
 
     def trouble(self, text: str) -> None:
-        """Note what is the matter with the connection."""
+        """Set the message about the connection."""
         self._trouble = text
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
-        """All of it, in so many lines at the most.
+        """The page, in at most `rows` lines: the state, and below it the message about the connection."""
+        note = Cell(self._trouble, "warn") if self._trouble else Cell(_HINT, "dim")
+        below = ["", *list(flow(screen, [note]))[: max(rows - _ABOVE - 2, 1)]]
+        yield from self.state(screen, rows - len(below))
+        yield from below
 
-        Args:
-            screen: Where it is read.
-            rows: Lines of the page.
-        """
-        available = max(rows - _AROUND, 1)
+    def state(self, screen: Display, rows: int) -> Iterator[str]:
+        """The header and the stream's view, in at most `rows` lines."""
+        available = max(rows - _ABOVE, 1)
         yield next(flow(screen, self._head()), "")
         yield ""
-        drawn = [] if self._waits else [*self._view.lines(screen, available)][:available]
-        yield from drawn
-        yield ""
-        if self._trouble:
-            yield screen.paint("warn", cut(safe(self._trouble), screen.width))
-        else:
-            yield screen.paint("dim", _HINT)
+        if not self._waits:
+            yield from [*self._view.lines(screen, available)][:available]
 
     @property
     def _waits(self) -> bool:

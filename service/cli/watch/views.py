@@ -14,31 +14,32 @@ from service.cli.terminal import Cell, Display, Part, Style
 from service.client.answer import UnreadableAnswerError
 from service.client.stream import StreamLine
 
+_UNKNOWN_EVENT: Final = "An event has a form that this version does not know. --ndjson shows it as it arrives."
 _KEPT: Final = 200
 _TREND: Final = 60
-"""Events that are kept, and those whose values are drawn as a line."""
+"""Events that are stored, and those that a sparkline shows."""
 
 
 class StreamView(ABC):
-    """One stream, as far as it has come: its events, the newest first."""
+    """The view of one stream. `came` holds its last events, the newest first."""
 
     def __init__(self) -> None:
         self.came: deque[Any] = deque(maxlen=_KEPT)
 
     def take(self, data: Any, meta: Any) -> None:  # noqa: ARG002 - prices need it
-        """Note an event: its `data` and its `meta`."""
+        """Store an event: its `data` and its `meta`."""
         self.came.appendleft(data)
 
     @abstractmethod
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
-        """All that is known, in so many lines at the most."""
+        """The state, in at most `rows` lines."""
 
     @abstractmethod
     def tell(self, data: Any) -> Sequence[Part]:
-        """One event, to be said after it is taken."""
+        """One event as a line, after `take`."""
 
     def trend(self, value: Callable[[Any], float | None], width: int) -> str:
-        """A value of the last events as a sparkline, the newest last; nothing of a single event."""
+        """A value of the last events as a sparkline, the newest last; empty with a single event."""
         values = [value(one) for one in list(self.came)[:_TREND]][::-1]
         return sparkline(values, width) if len(values) > 1 else ""
 
@@ -62,7 +63,7 @@ _MOVERS: Final = (
 
 
 class _FundingView(StreamView):
-    """The market, how many pay and are paid, and the movers."""
+    """The market, the number of coins on which longs or shorts pay, and the movers."""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
         market, movers = self.came[0]["market"], self.came[0]["movers"]
@@ -81,7 +82,7 @@ class _FundingView(StreamView):
         moved: list[Part] = []
         for one in data["movers"]:
             moved += (",", strong(one["symbol"]), signed(one["funding_apr"]), change(one["change_1h"], unit=""))
-        return [*_market(data["market"]), *(["movers:", *moved[1:]] if moved else ["nobody moved"])]
+        return [*_market(data["market"]), *(["movers:", *moved[1:]] if moved else ["no movers"])]
 
 
 def _market(market: Any) -> list[Part]:
@@ -93,7 +94,7 @@ _ZONES: Final[Mapping[str, Style]] = {"hot": "warn", "very-hot": "bad", "cold": 
 
 
 class _EventsView(StreamView):
-    """What happened since the view began, one event below the other."""
+    """The events since the view began, one below the other."""
 
     waiting = ""
 
@@ -104,7 +105,7 @@ class _EventsView(StreamView):
 
 
 class _AlertsView(_EventsView):
-    """Coins whose funding left the ordinary."""
+    """Funding-rate alerts."""
 
     waiting = "Nothing yet: an alert comes when a coin's funding leaves the ordinary."
 
@@ -120,7 +121,7 @@ class _AlertsView(_EventsView):
 
 
 class _CrossingsView(_EventsView):
-    """Days on which coins in an uptrend came to outnumber those in a downtrend, or the reverse."""
+    """Days on which the majority of coins changed between uptrend and downtrend."""
 
     waiting = "Nothing yet: a crossing comes at most once a day, when a day has closed."
 
@@ -133,7 +134,7 @@ class _CrossingsView(_EventsView):
 
 
 class _RegimeView(StreamView):
-    """How many positions there are, what turned with the last event, and the positions."""
+    """The number of positions, those that the last event changed, and all positions."""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:
         yield from flow(screen, self.tell(None))
@@ -141,7 +142,7 @@ class _RegimeView(StreamView):
         if self.came[0]:
             yield from _fitted(columns(screen, POSITIONS, self.came[0]), rows - 2)
 
-    def tell(self, data: Any) -> Sequence[Part]:  # noqa: ARG002 - what turned is known of two events
+    def tell(self, data: Any) -> Sequence[Part]:  # noqa: ARG002 - compares the last two events
         held, *past = ({one["symbol"]: one["direction"] for one in event} for event in list(self.came)[:2])
         longs = sum(side == "long" for side in held.values())
         counts: list[Part] = [Cell(f"{longs} long,", "good"), Cell(f"{len(held) - longs} short", "bad")]
@@ -157,7 +158,7 @@ _GAUGE: Final = 41
 
 
 class _SentimentView(StreamView):
-    """The stance, where the score lies, why, and the scores of before."""
+    """The stance, the score on its scale, the summary, and past scores."""
 
     def lines(self, screen: Display, rows: int) -> Iterator[str]:  # noqa: ARG002 - there are few
         now = self.came[0]
@@ -176,7 +177,7 @@ class _SentimentView(StreamView):
 
 
 _FIRST: Final = ("BTC", "ETH")
-"""What every coin's trend is compared with, beside USD."""
+"""These coins are listed first."""
 
 _POINTS: Final = 8
 _COLUMN: Final = 38
@@ -185,7 +186,7 @@ _TOLD: Final = 8
 
 
 class PricesView(StreamView):
-    """Prices of all coins with their change since the view began, or of a few with that in 24 h.
+    """Prices of all coins with their change since the view began, or of a few with their change in 24 h.
 
     Args:
         symbols: Only these coins, in this order; all if empty.
@@ -201,7 +202,7 @@ class PricesView(StreamView):
         self._moved: list[str] = []
 
     def take(self, data: Any, meta: Any) -> None:
-        """Note prices; those that changed are shown by `tell`."""
+        """Store prices; `tell` shows those that changed."""
         ticks = {
             symbol: tick
             for symbol, tick in data["prices"].items()
@@ -271,7 +272,7 @@ def take_event(view: StreamView, line: StreamLine) -> Any:
         The event's `meta`.
 
     Raises:
-        UnreadableAnswerError: If it is not as this version knows it.
+        UnreadableAnswerError: If this version does not know its form.
     """
     try:
         meta = line.document["meta"]
@@ -279,5 +280,5 @@ def take_event(view: StreamView, line: StreamLine) -> Any:
         view.take(line.document["data"], meta)
         view.tell(line.document["data"])
     except (LookupError, TypeError, ValueError, AttributeError):
-        raise UnreadableAnswerError("an event is not as this version knows it; --ndjson shows it as it comes") from None
+        raise UnreadableAnswerError(_UNKNOWN_EVENT) from None
     return meta

@@ -38,7 +38,7 @@ Send = Callable[[Mapping[str, str]], RawAnswer]
 """Repeats the refused request with additional header fields."""
 
 HEADER: Final = "PAYMENT-SIGNATURE"
-NO_WALLET: Final = f"set {KEY}, or name a wallet's file with `verdict config set keystore FILE`"
+NO_WALLET: Final = f"Set {KEY}, or name a keystore with `verdict config set keystore FILE`."
 MAX_PRICE_USDC: Final = config.show_usdc(config.MAX_PRICE_MICRO_USD)
 MAX_DAY_USDC: Final = config.show_usdc(config.MAX_DAY_MICRO_USD)
 
@@ -98,7 +98,7 @@ class Buyer(NamedTuple):
         """
         asked = refused.asked
         if asked is None:
-            raise UnpaidError("it is not known which request is to be paid for; nothing was paid")
+            raise UnpaidError("The request to pay for is not known. Nothing was paid.")
         try:
             self._check_cancelled()
             kept = self.store.find(asked)
@@ -112,7 +112,8 @@ class Buyer(NamedTuple):
         before = self.store.payee(asked.url)
         quote = make_quote(asked, refused, self.store.spent_today(), self.ceilings, self.clock.now_ms(), before)
         if self.open_wallet is None:
-            raise UnpaidError(f"{refused.message}; to pay {usdc_text(quote.terms.amount)} for it, {NO_WALLET}")
+            price = usdc_text(quote.terms.amount)
+            raise UnpaidError(f"{refused} To pay {price} for this call, you need a wallet. {NO_WALLET}")
         self.agree(quote)
         wallet = self.open_wallet()
         return self.store.take(
@@ -125,7 +126,7 @@ class Buyer(NamedTuple):
 
     def _check_cancelled(self) -> None:
         if self.is_cancelled():
-            raise UnpaidError("the call was cancelled; nothing was paid")
+            raise UnpaidError("The call was cancelled. Nothing was paid.")
 
     def _send_new(self, asked: SentRequest, kept: StoredPayment, send: Send, client: ReceiptClient) -> RawAnswer:
         try:
@@ -133,12 +134,12 @@ class Buyer(NamedTuple):
         except RefusedError as error:
             if error.status == _PAYMENT_REQUIRED:
                 _refuse(kept, error)
-            self.tell(f"the payment of {_price(kept)} is kept for the same request, until {_end(kept)}")
+            self.tell(f"The payment of {_price(kept)} is stored for the same request, until {_end(kept)}.")
             raise
 
     def _send_old(self, asked: SentRequest, kept: StoredPayment, send: Send, client: ReceiptClient) -> RawAnswer | None:
         """Send a stored payment again; None if it bought nothing and no longer can."""
-        self.tell(f"sending the payment of {_price(kept)} of {iso(kept.signed_ms)} again, not a new one")
+        self.tell(f"Sending the payment of {_price(kept)} of {iso(kept.signed_ms)} again. It is not a new one.")
         try:
             return self._send(asked, kept, send, client)
         except RefusedError as error:
@@ -149,7 +150,7 @@ class Buyer(NamedTuple):
             self.store.drop(asked, kept)
             if error.status == _CONFLICT:
                 raise
-        self.tell("it has bought nothing, and cannot any more")
+        self.tell("That payment bought nothing, and can no longer be used.")
         return None
 
     def _send(self, asked: SentRequest, kept: StoredPayment, send: Send, client: ReceiptClient) -> RawAnswer:
@@ -168,8 +169,8 @@ class Buyer(NamedTuple):
                     pause_s = _PAUSE_S if error.retry_after_s is None else min(error.retry_after_s, _LONGEST_PAUSE_S)
                 if tries == _TRIES:
                     raise OpenPaymentError(
-                        f"the outcome of the payment of {_price(kept)} is not known yet ({error}); send the same "
-                        "request again: it carries the stored payment, never a second one",
+                        f"The outcome of the payment of {_price(kept)} is not known yet: {error} Send the same request "
+                        "again. It carries the stored payment, never a second one.",
                         unreachable=isinstance(error, UnreachableError),
                     ) from error
                 self.pause(pause_s)
@@ -182,16 +183,16 @@ class Buyer(NamedTuple):
     ) -> None:
         if answer.receipt_id is None:
             # The answer was free. The signed amount could still be taken: keep the payment until it cannot.
-            self.tell(f"the service took nothing for this answer; {_price(kept)} still count for today")
+            self.tell(f"The service took nothing for this answer. The signed {_price(kept)} still count for today.")
             return
         record = receipt_record(client, asked, kept, answer, reader, self.clock.now_ms() // SECOND_MS)
         faults = record["faults"]
         try:
             self.store.finish(asked, kept, record)
         except UnpaidError as error:
-            faults = [f"it could not be kept ({error})"]
-        paid = f"paid {_price(kept)} on {kept.network} to {kept.pay_to}; receipt {answer.receipt_id}"
-        self.tell("; ".join((paid, *faults)))
+            faults = [f"The receipt could not be stored: {error}"]
+        paid = f"Paid {_price(kept)} on {kept.network} to {kept.pay_to}. The receipt is {answer.receipt_id}."
+        self.tell(" ".join((paid, *faults)))
 
 
 def sign_payment(quote: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes) -> StoredPayment:
@@ -217,8 +218,8 @@ def sign_payment(quote: PaymentQuote, wallet: Wallet, now_ms: int, nonce: bytes)
 
 def _refuse(kept: StoredPayment, error: RefusedError) -> NoReturn:
     raise UnpaidError(
-        f"the service refused the payment ({error.message}); it counts for today all the same, "
-        f"and another for this request can be signed after {_end(kept)}"
+        f"The service refused the payment: {error} The payment counts for today all the same. Another payment for this "
+        f"request can be signed after {_end(kept)}."
     ) from error
 
 
@@ -233,7 +234,7 @@ def _end(kept: StoredPayment) -> str:
 def ceilings_of(chosen: config.Config, max_price: int | None) -> Ceilings:
     """The effective ceilings: `max_price` as typed (micro-USD), else configured, else 0.10 USDC a call and 1.00 a day.
 
-    What is typed may be more than what is configured; the day's ceiling holds all the same.
+    `max_price` may exceed the configured price; the ceiling of the day still holds.
     """
     own = {"call": chosen.max_price_micro_usd if max_price is None else max_price, "day": chosen.max_day_micro_usd}
     return Ceilings(**{name: amount for name, amount in own.items() if amount is not None})
@@ -275,9 +276,9 @@ def unattended_buyer(
     chosen = config.read(environment)
     found = find_wallet(environment, chosen)
     if found is None:
-        raise RefusalError(f"there is no wallet to pay with: {NO_WALLET}")
+        raise RefusalError(f"There is no wallet to pay with. {NO_WALLET}")
     if not environment.get(KEY) and not environment.get(PASSWORD):
-        raise RefusalError(f"nobody can be asked for the password of {chosen.keystore}: set {PASSWORD}")
+        raise RefusalError(f"The password of {chosen.keystore} is missing, and there is no prompt. Set {PASSWORD}.")
     found()
     store = PaymentStore(state_dir(environment), clock)
     return Buyer(store, ceilings_of(chosen, None), known_payee_only, found, tell, pause, clock)

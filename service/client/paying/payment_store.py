@@ -1,7 +1,7 @@
 """Stores payments of one user: amounts signed per day, payees, open payments and receipts.
 
 In `paying/` of the state folder: `spent.json`, `payees.json` (last payee of each service), one file per open payment in
-`open/`, one file per receipt in `receipts/`. One file lock guards every change of what may be spent, across processes.
+`open/`, one file per receipt in `receipts/`. One file lock guards all changes, across processes.
 """
 
 import json
@@ -157,7 +157,7 @@ class PaymentStore:
                 yield
         except OSError as error:
             raise UnpaidError(
-                f"{self.folder} cannot be written ({error.strerror}); what is not kept is not paid"
+                f"Cannot write {self.folder}: {error.strerror}. A payment that cannot be stored is not made."
             ) from error
 
     def _read(self, path: Path) -> StoredPayment | None:
@@ -197,13 +197,13 @@ class PaymentStore:
 
 
 def _decoded(path: Path, kind: type[T]) -> T | None:
-    """A file's content; None if it does not exist. Without knowing what was spent, nothing is paid."""
+    """A file's content; None if it does not exist. If it cannot be read, nothing is paid."""
     try:
         content = read_whole(path)
         return None if content is None else msgspec.json.decode(content, type=kind)
     except OSError as error:
-        raise UnpaidError(f"{path} cannot be read ({error.strerror}); nothing is paid until it can") from error
+        raise UnpaidError(f"Cannot read {path}: {error.strerror}. Nothing is paid until it can be read.") from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise UnpaidError(
-            f"{path} is not as it was written, and nothing is paid until it is; delete it if you know what it said"
+            f"{path} is damaged. Nothing is paid until it is repaired. Delete it if you know what it contained."
         ) from error

@@ -15,7 +15,7 @@ from service.client.paying.payment_store import StoredPayment
 from service.client.wallet import Wallet
 
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
-_NO_RECEIPT: Final = "what the service calls its receipt is none"
+_NO_RECEIPT: Final = "The service did not send a valid receipt."
 
 
 class ReceiptClient(Protocol):
@@ -55,7 +55,7 @@ def _fetched(client: ReceiptClient, name: str, reader: Wallet | None, now_s: int
         signer = client.ask("GET", "/api/cli/manifest").data["receiptSigner"]
         return {**{part: signed[part] for part in ("receipt", "signer", "signature")}, "receiptSigner": signer}, []
     except (RefusedError, UnreachableError, UnreadableAnswerError) as error:
-        return {}, [f"it could not be fetched ({error})"]
+        return {}, [f"The receipt could not be fetched: {error}"]
     except (LookupError, TypeError):
         return {}, [_NO_RECEIPT]
 
@@ -71,12 +71,12 @@ def _faults(document: Mapping[str, Any], asked: SentRequest, kept: StoredPayment
         "amount": str(kept.amount),
         **{name: getattr(kept, name) for name in ("network", "pay_to", "payer", "nonce")},
     }
-    yield from (f"its {name} is another" for name, value in expected.items() if receipt.get(name) != value)
+    yield from (f"The receipt has another {name}." for name, value in expected.items() if receipt.get(name) != value)
     signer = _signer_of(receipt, document["signature"])
     if signer is None or signer != document["signer"]:
-        yield "its signature is not by whom it names"
+        yield "The receipt is not signed by the signer that it names."
     elif signer != document["receiptSigner"]:
-        yield "it is not signed by the service's receiptSigner"
+        yield "The receipt is not signed by the service's receiptSigner."
 
 
 def _signer_of(receipt: Mapping[str, Any], signature: object) -> str | None:

@@ -125,7 +125,7 @@ def read_terms(header: str | None) -> Terms:
     """Read the value of `PAYMENT-REQUIRED` (None without one): the first of its rows that is understood.
 
     Raises:
-        UnpaidError: If it cannot be read, or no row is understood; then with what is wrong with the first.
+        UnpaidError: If it cannot be read, or no row is understood; the message says what is wrong with the first row.
     """
     try:
         challenge = json.loads(b64decode(header or "", validate=True))
@@ -135,8 +135,8 @@ def read_terms(header: str | None) -> Terms:
     rows = challenge.get("accepts") if understood else None
     if not isinstance(rows, list) or not rows:
         raise UnpaidError(
-            "the service wants to be paid and does not say how: its PAYMENT-REQUIRED is not of x402 version 2; "
-            "nothing was paid"
+            "The service requires a payment and does not say how: its PAYMENT-REQUIRED header is not x402 version 2. "
+            "Nothing was paid."
         )
     faults = []
     for row in rows:
@@ -144,30 +144,30 @@ def read_terms(header: str | None) -> Terms:
             return _understand(row if isinstance(row, dict) else {})
         except ValueError as error:
             faults.append(str(error))
-    raise UnpaidError(f"the service asks for a payment that cannot be made from here: {faults[0]}; nothing was paid")
+    raise UnpaidError(f"The service asks for a payment that cannot be made here: {faults[0]} Nothing was paid.")
 
 
 def _understand(row: Mapping[str, Any]) -> Terms:
-    """Raises `ValueError` with what is not understood, in our words: what came may be anything."""
+    """Raises `ValueError` with a sentence that repeats nothing of the row, because it is not trusted."""
     network, asset, extra, amount = (row.get(name) for name in ("network", "asset", "extra", "amount"))
     dollar = STABLECOINS.get(network) if isinstance(network, str) else None
     if dollar is None:
-        raise ValueError(f"the network is none of {', '.join(STABLECOINS)}")
+        raise ValueError(f"The network is not one of {', '.join(STABLECOINS)}.")
     if not isinstance(asset, str) or asset.lower() != dollar.asset.lower():
-        raise ValueError(f"the asset is not USDC on {dollar.network} ({dollar.asset})")
+        raise ValueError(f"The asset is not USDC on {dollar.network} ({dollar.asset}).")
     if not isinstance(extra, dict) or (extra.get("name"), extra.get("version")) != (dollar.name, dollar.version):
-        raise ValueError("the token's signing domain is not the one that its contract has")
+        raise ValueError("The signing domain is not that of the token's contract.")
     if row.get("scheme") != "exact" or extra.get("assetTransferMethod", "eip3009") != "eip3009":
-        raise ValueError("the only way of paying that is known here is `exact` by EIP-3009")
+        raise ValueError("Only the scheme `exact` by EIP-3009 is supported.")
     if not isinstance(amount, str) or not _AMOUNT.fullmatch(amount):
-        raise ValueError("the amount is not a whole number of millionths, at least one")
+        raise ValueError("The amount is not a positive whole number of millionths.")
     pay_to, timeout_s = row.get("payTo"), row.get("maxTimeoutSeconds")
     try:
         payee = read_address(pay_to if isinstance(pay_to, str) else "")
     except ValueError:
-        raise ValueError("the payee is no address, or one with a wrong character") from None
+        raise ValueError("The payee is not an address, or its checksum is wrong.") from None
     if type(timeout_s) is not int or timeout_s < 1:
-        raise ValueError("the time that it leaves for paying is no number of seconds")
+        raise ValueError("The time limit is not a positive number of seconds.")
     return Terms(int(amount), payee, dollar, min(timeout_s, LONGEST_WINDOW_S), row)
 
 
@@ -210,13 +210,14 @@ def make_quote(
     address = read_url(asked.url)
     if terms.dollar.is_real and not address.secure and not is_loopback(address.host):
         raise UnpaidError(
-            f"{asked.url} is neither encrypted nor on this machine: no real money goes there; nothing was paid"
+            f"{asked.url} is neither encrypted nor on this machine, so no real money is sent there. Nothing was paid."
         )
     _check_clocks(refused.headers.get("date"), now_ms)
     if terms.amount > ceilings.call:
         raise UnpaidError(
-            f"this call costs {usdc_text(terms.amount)}, above the limit of {usdc_text(ceilings.call)} for one call "
-            "(`verdict config set max-price`, --max-price, or max_price_usdc in Python); nothing was paid"
+            f"This call costs {usdc_text(terms.amount)}, above the limit of {usdc_text(ceilings.call)} for one call. "
+            "Raise the limit with --max-price, `verdict config set max-price`, or max_price_usdc in Python. Nothing "
+            "was paid."
         )
     check_day(terms.amount, spent, ceilings)
     what = asked.request.partition(b"\n")[0].decode("latin-1")[:_WHAT_LETTERS]
@@ -231,9 +232,9 @@ def known_payee_only(quote: PaymentQuote) -> None:
     """
     if quote.moved_from is not None:
         raise UnpaidError(
-            f"{quote.url} was paid at {quote.moved_from.pay_to} ({quote.moved_from.network}) until now, and wants it "
-            f"at {quote.terms.pay_to} on {quote.terms.dollar.shown}: if its operator says so too, agree to that once "
-            "at a terminal, without --yes; nothing was paid"
+            f"Until now {quote.url} was paid at {quote.moved_from.pay_to} ({quote.moved_from.network}). It now asks "
+            f"for payment to {quote.terms.pay_to} on {quote.terms.dollar.shown}. If its operator confirms this, agree "
+            "once at a terminal, without --yes. Nothing was paid."
         )
 
 
@@ -245,9 +246,9 @@ def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
     """
     if spent + amount > ceilings.day:
         raise UnpaidError(
-            f"this call costs {usdc_text(amount)}, and {usdc_text(spent)} of {usdc_text(ceilings.day)} for today are "
-            "signed for; wait for 00:00 UTC, or raise the limit (`verdict config set max-day`, or max_day_usdc in "
-            "Python); nothing was paid"
+            f"This call costs {usdc_text(amount)}, and {usdc_text(spent)} of {usdc_text(ceilings.day)} for today are "
+            "already signed. Wait for 00:00 UTC, or raise the limit with `verdict config set max-day`, or max_day_usdc "
+            "in Python. Nothing was paid."
         )
 
 
@@ -262,9 +263,9 @@ def _check_clocks(date: str | None, now_ms: int) -> None:
     try:
         apart_s = now_ms // SECOND_MS - int(parsedate_to_datetime(date).timestamp())
     except (ValueError, TypeError, LookupError, OverflowError):
-        raise UnpaidError("the service does not say the time as HTTP does; nothing was paid") from None
+        raise UnpaidError("The service's Date header is not valid. Nothing was paid.") from None
     if abs(apart_s) > APART_S:
         raise UnpaidError(
-            f"the clock here is {abs(apart_s)} s {'ahead of' if apart_s > 0 else 'behind'} the service's; what is "
-            "signed would be refused, or good for longer than meant; nothing was paid"
+            f"The clock of this machine is {abs(apart_s)} s {'ahead of' if apart_s > 0 else 'behind'} the service's. "
+            "A signature would be refused, or be valid for too long. Nothing was paid."
         )

@@ -34,7 +34,7 @@ from tests.fakes.clock import START_MS, FakeClock
 from tests.payments.signing import MAINNET, row
 
 OTHER = "0x3333333333333333333333333333333333333333"
-PAID = f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt {NAME}"
+PAID = f"Paid 0.005 USDC on eip155:84532 to {PAYEE}. The receipt is {NAME}."
 HOUR_S = 3_600
 
 
@@ -76,14 +76,18 @@ def test_a_call_is_paid_once_after_consent_and_the_next_one_is_another_purchase(
     ("changed", "refusal", "said"),
     [
         ({"agree": disagree}, asking(), "^no$"),
-        ({"open_wallet": None}, asking(), "your questions are spent; to pay 0.005 USDC for it, set VERDICT_WALLET_KEY"),
-        ({"is_cancelled": lambda: True}, asking(), "cancelled; nothing was paid"),
-        ({}, asking(asked=None), "nothing was paid"),
+        (
+            {"open_wallet": None},
+            asking(),
+            "your questions are spent. To pay 0.005 USDC for this call, you need a wallet. Set VERDICT_WALLET_KEY",
+        ),
+        ({"is_cancelled": lambda: True}, asking(), "cancelled. Nothing was paid"),
+        ({}, asking(asked=None), "Nothing was paid"),
         ({}, asking(date_ms=START_MS - 61_000), "61 s ahead of"),
         ({}, asking(date_ms=START_MS + 61_000), "61 s behind"),
-        ({}, asking(date=""), "does not say the time"),
-        ({}, asking(date="yesterday"), "does not say the time"),
-        ({}, asking(date="Mon, 01 Jan 99999 00:00:00 GMT"), "does not say the time"),
+        ({}, asking(date=""), "Date header is not valid"),
+        ({}, asking(date="yesterday"), "Date header is not valid"),
+        ({}, asking(date="Mon, 01 Jan 99999 00:00:00 GMT"), "Date header is not valid"),
     ],
 )
 def test_nothing_is_signed_without_consent_a_wallet_or_agreeing_clocks(
@@ -129,7 +133,7 @@ def test_a_payment_of_unknown_outcome_is_sent_by_the_next_identical_request_hour
     stand: Stand, step: Exception, unreachable: bool
 ) -> None:
     stand.script = [step]
-    with pytest.raises(OpenPaymentError, match="send the same request again") as caught:
+    with pytest.raises(OpenPaymentError, match="Send the same request again") as caught:
         stand.buy()
     assert (caught.value.unreachable, len(stand.sent), len(stand.paused)) == (unreachable, 4, 3)
     later = Stand(stand.state, sold())
@@ -138,7 +142,7 @@ def test_a_payment_of_unknown_outcome_is_sent_by_the_next_identical_request_hour
     later.buy(asking(date_ms=later.clock.at_ms), Ceilings(0, 0))
     assert set(later.signatures) == set(stand.signatures)
     assert (later.agreed, later.opened, later.store.opened()) == ([], 0, [])
-    assert later.told[0] == "sending the payment of 0.005 USDC of 2025-07-25T12:00:00.000Z again, not a new one"
+    assert later.told[0] == "Sending the payment of 0.005 USDC of 2025-07-25T12:00:00.000Z again. It is not a new one."
 
 
 @pytest.mark.parametrize("crash", [KeyboardInterrupt(), MemoryError(), SystemExit(137)])
@@ -163,7 +167,7 @@ def test_while_a_payment_may_still_be_taken_no_other_is_signed_for_its_request(s
     stand.script = [asking(), sold()]
     stand.buy(asking(date_ms=stand.clock.at_ms))
     assert (len(set(stand.signatures)), stand.opened, stand.store.spent_today()) == (2, 2, 10_000)
-    assert stand.told[-2:] == ["it has bought nothing, and cannot any more", PAID]
+    assert stand.told[-2:] == ["That payment bought nothing, and can no longer be used.", PAID]
 
 
 def test_a_payment_whose_answer_is_no_longer_kept_is_dropped_once_it_cannot_settle(stand: Stand) -> None:
@@ -185,7 +189,7 @@ def test_another_refusal_is_passed_on_and_the_payment_kept_for_the_same_request(
     stand.script = [refused(status, "not that")]
     with pytest.raises(RefusedError, match="not that"):
         stand.buy()
-    assert stand.told == ["the payment of 0.005 USDC is kept for the same request, until 2025-07-25T12:02:00.000Z"]
+    assert stand.told == ["The payment of 0.005 USDC is stored for the same request, until 2025-07-25T12:02:00.000Z."]
     stand.script = [refused(502), sold()]
     with pytest.raises(RefusedError):
         stand.buy()
@@ -203,7 +207,7 @@ def test_an_answer_that_is_free_or_cannot_be_read_leaves_its_payment_to_the_same
             stand.buy()
     else:
         stand.buy()
-        assert stand.told == ["the service took nothing for this answer; 0.005 USDC still count for today"]
+        assert stand.told == ["The service took nothing for this answer. The signed 0.005 USDC still count for today."]
     assert len(stand.store.opened()) == 1
     stand.buy()
     assert (len(set(stand.signatures)), stand.store.spent_today()) == (1, 5_000)
@@ -223,7 +227,7 @@ def test_real_money_needs_tls_or_this_machine_and_test_money_does_not(stand: Sta
     if paid:
         stand.buy(real)
     else:
-        with pytest.raises(UnpaidError, match="no real money goes there"):
+        with pytest.raises(UnpaidError, match="no real money is sent there"):
             stand.buy(real)
     assert len(stand.sent) == int(paid)
     stand.buy(asking(asked=asked))
@@ -232,7 +236,7 @@ def test_real_money_needs_tls_or_this_machine_and_test_money_does_not(stand: Sta
 def test_without_a_prompt_only_the_first_payee_of_a_service_is_paid(stand: Stand) -> None:
     unattended(stand)
     unattended(stand, asking(row(pay_to=OTHER), asked=ASKED._replace(url="http://127.0.0.1:8403")))
-    with pytest.raises(UnpaidError, match=f"{PAYEE}.* wants it at {OTHER}.*without --yes.*nothing was paid"):
+    with pytest.raises(UnpaidError, match=f"{PAYEE}.* asks for payment to {OTHER}.*without --yes.*Nothing was paid"):
         unattended(stand, asking(row(pay_to=OTHER)))
     with pytest.raises(UnpaidError, match="on Base: real money"):
         unattended(stand, asking(row(pay_to=PAYEE, network=MAINNET)))
@@ -279,7 +283,7 @@ def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
             today = day_of(stand.clock.at_ms)
             later = sum(paid for on, paid in signed if on >= today)
             if amount > call or later + amount > day:
-                with pytest.raises(UnpaidError, match="nothing was paid"):
+                with pytest.raises(UnpaidError, match="Nothing was paid"):
                     stand.buy(due(amount, number, stand.clock.at_ms), Ceilings(call, day))
             else:
                 stand.buy(due(amount, number, stand.clock.at_ms), Ceilings(call, day))
@@ -311,13 +315,16 @@ def test_an_unattended_buyer_opens_the_configured_wallet_once_and_needs_its_pass
     def buyer(**more: str) -> Any:
         return unattended_buyer({**home, **more}, FakeClock(), stand.told.append, stand.paused.append)
 
-    with pytest.raises(RefusalError, match="there is no wallet to pay with: set VERDICT_WALLET_KEY"):
+    with pytest.raises(RefusalError, match=r"There is no wallet to pay with\. Set VERDICT_WALLET_KEY"):
         buyer()
     keystore, folder = tmp_path / "wallet.json", tmp_path / "home" / ".config" / "verdict"
     keystore.write_text(json.dumps(Account.encrypt(b"\x12" * 32, "secret", kdf="pbkdf2", iterations=2)))
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps({"keystore": str(keystore), "max-price": "0.01"}))
-    with pytest.raises(RefusalError, match=r"nobody can be asked for the password .*: set VERDICT_KEYSTORE_PASSWORD"):
+    with pytest.raises(
+        RefusalError,
+        match=r"The password of .*wallet.json is missing, and there is no prompt. Set VERDICT_KEYSTORE_PASSWORD",
+    ):
         buyer()
     opened = buyer(VERDICT_KEYSTORE_PASSWORD="secret")
     keystore.unlink()

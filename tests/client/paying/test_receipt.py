@@ -14,9 +14,9 @@ from service.ethereum.signatures import recover_personal
 from tests.client.paying.stand import ASKED, BODY, NAME, NOTHING, SIGNER, URL, Stand, asking, lost, sold
 
 FOREIGN = Account.from_key(b"\x66" * 32)
-NOT_BY = "its signature is not by whom it names"
-NONE = "what the service calls its receipt is none"
-NO_ENVELOPE = "the answer is in no envelope: is that address a Verdict service?"
+NOT_BY = "The receipt is not signed by the signer that it names."
+NONE = "The service did not send a valid receipt."
+NO_ENVELOPE = "The answer has no `data`. Check that the URL is that of a Verdict service."
 GONE = UnreachableError("gone")
 
 
@@ -48,7 +48,7 @@ def test_an_honest_receipt_is_stored_and_can_be_verified_by_its_file(
     ("changed", "faults"),
     [
         *(
-            ({"receipt": {name: value}}, [f"its {name} is another"])
+            ({"receipt": {name: value}}, [f"The receipt has another {name}."])
             for name, value in (
                 ("request_hash", "00" * 32), ("response_hash", "00" * 32), ("amount", "50000"),
                 ("network", "eip155:8453"), ("pay_to", "0x" + "33" * 20), ("payer", "0x" + "33" * 20),
@@ -56,16 +56,16 @@ def test_an_honest_receipt_is_stored_and_can_be_verified_by_its_file(
             )
         ),
         *(({"signature": text}, [NOT_BY]) for text in ("0x" + "11" * 65, "0x", None, 7)),
-        ({"signs": FOREIGN}, ["it is not signed by the service's receiptSigner"]),
-        ({"receipt": {"amount": 2**60}}, ["its amount is another", NOT_BY]),
+        ({"signs": FOREIGN}, ["The receipt is not signed by the service's receiptSigner."]),
+        ({"receipt": {"amount": 2**60}}, ["The receipt has another amount.", NOT_BY]),
         *(({"signed": signed}, [NONE]) for signed in list[Any](({"a": 1}, {"receipt": {}}, 7, "x"))),
         ({"signed": {"receipt": [], "signer": "", "signature": ""}}, [NONE]),
         ({"manifest": {"data": {}}}, [NONE]),
         ({"manifest": {"data": []}}, [NONE]),
-        ({"manifest": {}}, [f"it could not be fetched ({NO_ENVELOPE})"]),
-        ({"fails": GONE}, ["it could not be fetched (gone)"]),
-        ({"fails": UnreadableAnswerError("no JSON")}, ["it could not be fetched (no JSON)"]),
-        ({"fails": RefusedError(404, {}, {"error": "none"})}, ["it could not be fetched (none)"]),
+        ({"manifest": {}}, [f"The receipt could not be fetched: {NO_ENVELOPE}"]),
+        ({"fails": GONE}, ["The receipt could not be fetched: gone"]),
+        ({"fails": UnreadableAnswerError("no JSON")}, ["The receipt could not be fetched: no JSON"]),
+        ({"fails": RefusedError(404, {}, {"error": "none"})}, ["The receipt could not be fetched: none."]),
     ],
 )  # fmt: skip
 def test_a_receipt_that_does_not_prove_the_purchase_is_stored_with_the_reason(
@@ -75,14 +75,14 @@ def test_a_receipt_that_does_not_prove_the_purchase_is_stored_with_the_reason(
         setattr(stand, name, value)
     kept = bought(stand)
     assert (kept.proven, kept.record["faults"], stand.store.opened()) == (False, faults, [])
-    assert stand.told[0].endswith(f"receipt {NAME}; {'; '.join(faults)}")
+    assert stand.told[0].endswith(f"The receipt is {NAME}. {' '.join(faults)}")
 
 
 def test_a_receipt_that_cannot_be_stored_leaves_the_answer_and_the_open_payment(stand: Stand) -> None:
     stand.store.folder.mkdir()
     (stand.store.folder / "receipts").write_text("a file where the folder should be")
     assert stand.buy().body == BODY
-    assert "; it could not be kept (" in stand.told[0]
+    assert "The receipt could not be stored: Cannot write " in stand.told[0]
     assert len(stand.store.opened()) == 1
 
 

@@ -64,7 +64,7 @@ def test_the_tokens_are_those_of_the_service() -> None:
 )
 def test_terms_that_are_not_understood_are_refused_with_the_reason(name: str, values: list[Any], said: str) -> None:
     for value in values:
-        with pytest.raises(UnpaidError, match=rf"{said}.*nothing was paid"):
+        with pytest.raises(UnpaidError, match=rf"{said}.*Nothing was paid"):
             read({**ROW, name: value})
 
 
@@ -75,7 +75,7 @@ def test_terms_that_are_not_understood_are_refused_with_the_reason(name: str, va
 )  # fmt: skip
 def test_a_challenge_that_cannot_be_read_is_refused(challenge: bytes) -> None:
     for header in (None, "", "%", b64encode(challenge).decode()):
-        with pytest.raises(UnpaidError, match="nothing was paid"):
+        with pytest.raises(UnpaidError, match="Nothing was paid"):
             read_terms(header)
 
 

@@ -38,15 +38,18 @@ def test_what_is_chosen_is_read_again_as_it_was_written(home: dict[str, str]) ->
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{", "it is not JSON"),
-        (b"[" * 100_000, "it is not JSON"),
-        (b"\xff\xfe{", "it is not JSON"),
-        (b"[]", "it holds no names and values"),
-        (b'{"max_price": "0.05"}', "it names 'max_price', and there are only url, keystore, max-price, max-day"),
+        (b"{", "It is not JSON."),
+        (b"[" * 100_000, "It is not JSON."),
+        (b"\xff\xfe{", "It is not JSON."),
+        (b"[]", "It does not contain an object of names and values."),
+        (
+            b'{"max_price": "0.05"}',
+            "There is no setting 'max_price'. The settings are url, keystore, max-price, max-day.",
+        ),
         (b'{"max-price": 0.05}', "max-price is not a text in quotation marks"),
-        (b'{"max-price": "a lot"}', "'a lot' is no amount of USDC"),
+        (b'{"max-price": "a lot"}', "'a lot' is not an amount of USDC"),
         (b'{"url": "verdict.example"}', "not a valid service URL"),
-        (b'{"keystore": " "}', "a path is missing"),
+        (b'{"keystore": " "}', "The path is empty."),
         (b'{"url": "\\ud800"}', "not a valid service URL"),
     ],
     ids=range(10),
@@ -55,7 +58,7 @@ def test_a_file_that_is_not_understood_is_refused_with_what_is_wrong(
     home: dict[str, str], content: bytes, said: str
 ) -> None:
     write(home, content)
-    with pytest.raises(RefusalError, match="cannot be understood: ") as caught:
+    with pytest.raises(RefusalError, match=r"config\.json is not valid\. ") as caught:
         config.read(home)
     assert said in str(caught.value)
     assert str(config.path(home)) in str(caught.value)
@@ -63,9 +66,9 @@ def test_a_file_that_is_not_understood_is_refused_with_what_is_wrong(
 
 def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) -> None:
     config.path(home).mkdir(parents=True)
-    with pytest.raises(RefusalError, match=r"cannot be read \(Is a directory\)"):
+    with pytest.raises(RefusalError, match=r"Cannot read .*: Is a directory\.$"):
         config.read(home)
-    with pytest.raises(RefusalError, match=r"cannot be written \(Is a directory\)"):
+    with pytest.raises(RefusalError, match=r"Cannot write .*: Is a directory\.$"):
         config.write(home, Config())
 
 
@@ -94,9 +97,9 @@ def test_an_amount_is_read_to_the_millionth(text: str, micro_usd: int, shown: st
 @pytest.mark.parametrize(
     ("said", "texts"),
     [
-        ("is no amount of USDC", ["", " 1", "1\n", ".5", "1.", "-1", "+1", "1e3", "1_0", "NaN", "Infinity",
+        ("is not an amount of USDC", ["", " 1", "1\n", ".5", "1.", "-1", "+1", "1e3", "1_0", "NaN", "Infinity",
                                   "\u0660.\u0661", "0.1234567", "0,10", "$1"]),
-        ("above 1,000", ["1000.000001", "1001", "999999", "9999999", "9" * 20]),
+        ("highest possible limit, 1,000", ["1000.000001", "1001", "999999", "9999999", "9" * 20]),
     ],
 )  # fmt: skip
 def test_what_is_no_amount_or_too_much_is_refused(said: str, texts: list[str]) -> None:
@@ -121,7 +124,7 @@ def test_the_typed_url_comes_before_the_environment_the_configuration_and_the_de
     assert open_client("https://TYPED.test", home).url == "https://typed.test"
     write(home, b"{")
     assert open_client("http://x", home).url == "http://x"
-    with pytest.raises(RefusalError, match="cannot be understood"):
+    with pytest.raises(RefusalError, match="is not valid"):
         open_client(None, {"HOME": home["HOME"]})
 
 
@@ -134,17 +137,22 @@ def test_the_environments_token_comes_before_the_one_stored_for_the_url(home: di
     assert (open_client(here, told).token, open_client(here, told, token=False).token) == ("told", None)
     assert open_client(here, {**home, "VERDICT_TOKEN": " "}).token == "kept"
     credentials.keep(home, here, StoredCredential("s3cret token", "session", None, None))
-    with pytest.raises(RefusalError, match="is no token; run `verdict login`"):
+    with pytest.raises(RefusalError, match=r"is not valid\. Run `verdict login`"):
         open_client(here, home)
 
 
 @pytest.mark.parametrize(
     ("typed", "variables", "said", "code"),
     [
-        (None, {"VERDICT_TOKEN": "s3cret\r\nX-Evil: 1"}, "VERDICT_TOKEN is no token", UNKNOWN_CALLER),
-        ("h", {"VERDICT_URL": "http://x"}, "--url: .*Write it like", FAILED),
-        ("", {}, "--url: .*Write it like", FAILED),
-        (None, {"VERDICT_URL": "h"}, "VERDICT_URL: .*Write it like", FAILED),
+        (
+            None,
+            {"VERDICT_TOKEN": "s3cret\r\nX-Evil: 1"},
+            "VERDICT_TOKEN: This is not an API key or session",
+            UNKNOWN_CALLER,
+        ),
+        ("h", {"VERDICT_URL": "http://x"}, "--url: .*Use http", FAILED),
+        ("", {}, "--url: .*Use http", FAILED),
+        (None, {"VERDICT_URL": "h"}, "VERDICT_URL: .*Use http", FAILED),
     ],
 )
 def test_a_url_or_token_that_is_not_valid_is_refused_by_its_source(
@@ -168,5 +176,5 @@ def test_folders_are_those_of_xdg_else_below_the_home_folder(monkeypatch: pytest
         assert state_dir(other) == Path("/home/ada/.local/state/verdict")
     assert config_dir({}) == Path.home() / ".config/verdict"
     monkeypatch.setattr(Path, "home", nowhere)
-    with pytest.raises(RefusalError, match="set HOME"):
+    with pytest.raises(RefusalError, match="Set HOME"):
         state_dir({})

@@ -67,9 +67,9 @@ def test_what_everybody_could_have_put_there_is_neither_read_nor_replaced(tmp_pa
     path = tmp_path / "verdict" / "c.json"
     write_whole(path, b"mine")
     path.parent.chmod(0o777)
-    with pytest.raises(PermissionError, match="everybody may write in its folder"):
+    with pytest.raises(PermissionError, match="writable for all users"):
         read_whole(path)
-    with pytest.raises(PermissionError, match="everybody may write in its folder"):
+    with pytest.raises(PermissionError, match="writable for all users"):
         write_whole(path, b"secret")
     with pytest.raises(PermissionError), locked(path.with_suffix(".lock")):
         raise AssertionError("nothing is to be done there")
@@ -88,7 +88,7 @@ def test_a_folder_of_another_user_is_not_used_but_by_root(
     if trusted:
         assert read_whole(path) == b"mine"
     else:
-        with pytest.raises(PermissionError, match="belongs to somebody else"):
+        with pytest.raises(PermissionError, match="belongs to another user"):
             read_whole(path)
 
 

@@ -21,7 +21,7 @@ def refused(document: object, status: int = 404, **headers: str) -> RefusedError
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b'{"a": "\xff"}', b"[" * 100_000, b"1" * 5_000])
 def test_a_body_that_is_not_json_is_an_error_with_its_bytes(body: bytes) -> None:
-    with pytest.raises(UnreadableAnswerError, match="the answer is not JSON") as caught:
+    with pytest.raises(UnreadableAnswerError, match="The answer is not JSON") as caught:
         _ = RawAnswer(200, {}, body).document
     assert caught.value.body == body
 
@@ -29,7 +29,7 @@ def test_a_body_that_is_not_json_is_an_error_with_its_bytes(body: bytes) -> None
 @pytest.mark.parametrize("body", [b"[]", b"1", b'{"schemaVersion":1}', b"null"])
 def test_an_answer_in_no_envelope_is_an_error(body: bytes) -> None:
     for part in ("data", "meta"):
-        with pytest.raises(UnreadableAnswerError, match="in no envelope"):
+        with pytest.raises(UnreadableAnswerError, match="has no `"):
             getattr(RawAnswer(200, {}, body), part)
 
 
@@ -51,13 +51,13 @@ def test_a_refusal_says_what_the_service_said() -> None:
 def test_a_refusal_of_another_form_says_its_status(document: object) -> None:
     error = refused(document, 503)
     assert (error.code, error.details) == ("HTTP_503", {})
-    assert error.message == "the service answered 503 without saying why"
-    assert "sends on to http://x" in refused(document, 302, location="http://x").message
+    assert error.message == "The service answered 503 without a reason."
+    assert "redirects to http://x" in refused(document, 302, location="http://x").message
 
 
 @pytest.mark.parametrize("document", [{}, [], None, 3, "text"])
 def test_an_answer_without_what_is_read_is_an_error(document: object) -> None:
-    with pytest.raises(UnreadableAnswerError, match="lacks what it should hold"), reading():
+    with pytest.raises(UnreadableAnswerError, match="lacks an expected field"), reading():
         document["data"]["tier"].title()  # type: ignore[index]
 
 

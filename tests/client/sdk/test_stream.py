@@ -12,7 +12,7 @@ from service.client.connection import ApiConnection
 from service.client.stream import StreamClient
 from tests.cli.streamed import CLOSE, HEARTBEAT, OPEN, event, line
 
-CUT = UnreachableError("the line is dead")
+CUT = UnreachableError("The line is dead.")
 STOPPED = line(type="close", reason="shutdown", cursor="c9")
 GAP, NEW = line(type="gap", reason="too-old", cursor="c5"), line(type="news", text="x")
 
@@ -44,7 +44,7 @@ class Followed:
 
 
 def refusal(status: int) -> RefusedError:
-    return RefusedError(status, {}, {"error": {"code": "X", "message": "said no"}})
+    return RefusedError(status, {}, {"error": {"code": "X", "message": "said no."}})
 
 
 def test_lines_are_the_same_however_they_are_cut_into_pieces() -> None:
@@ -59,20 +59,20 @@ def test_after_a_cut_it_is_opened_again_behind_the_last_event() -> None:
     followed = Followed([OPEN, event(1), event(2), CUT], [OPEN, event(3), CLOSE], interval=10)
     assert followed.kinds() == "open event event open event close"
     assert (followed.asked[1][1], followed.closed) == ({"interval": 10, "cursor": "c2"}, 1)
-    assert followed.told == ["opening it again in 1 s, where it stopped, which uses up a question: the line is dead"]
+    assert followed.told == ["The line is dead. Reopening the stream at its cursor in 1 s. This uses one question."]
 
 
 @pytest.mark.parametrize(
     ("openings", "kinds", "pauses", "why"),
     [
-        ([[OPEN, event(1), b'{"type":"ev'], [OPEN, CLOSE]], "open event open close", [1], ["the stream broke off"]),
+        ([[OPEN, event(1), b'{"type":"ev'], [OPEN, CLOSE]], "open event open close", [1], ["The connection broke."]),
         ([[OPEN, STOPPED], [refusal(503)], [OPEN, CLOSE]], "open close open close", [1, 2],
-         ["the service stops", "said no"]),
-        ([[OPEN]] * 6, " ".join(["open"] * 6), [1, 2, 4, 8, 16], ["the stream broke off"] * 5),
+         ["The service is stopping.", "said no."]),
+        ([[OPEN]] * 6, " ".join(["open"] * 6), [1, 2, 4, 8, 16], ["The connection broke."] * 5),
         ([[OPEN, CUT], [CUT], [OPEN, event(1), CUT], [OPEN, CLOSE]], "open open event open close", [1, 2, 1],
-         ["the line is dead"] * 3),
+         ["The line is dead."] * 3),
         ([[OPEN + HEARTBEAT + GAP + NEW, CUT], [OPEN, CLOSE]], "open heartbeat gap news open close", [1],
-         ["the line is dead"]),
+         ["The line is dead."]),
         ([[line(type="event", meta=None, cursor=None), line(type="event", meta=[1]), CLOSE]], "event event close", [],
          []),
     ],
@@ -82,7 +82,7 @@ def test_it_is_opened_again_five_times_at_most_counted_anew_after_an_event(
 ) -> None:
     followed = Followed(*openings)
     assert followed.kinds() == kinds
-    assert (followed.pauses, [told.rpartition(": ")[2] for told in followed.told]) == (pauses, why)
+    assert (followed.pauses, [told.partition(" Reopening")[0] for told in followed.told]) == (pauses, why)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_the_reason_of_the_end_is_the_exit_code_and_its_cursor_is_kept(reason: s
     followed = Followed([OPEN, line(type="close", reason=reason, cursor=None)])
     followed.kinds()
     assert (ending_of(followed.stream.reason)[0], followed.stream.cursor) == (code, "c0")
-    assert ending_of(None) == (5, "it broke off again and again")
+    assert ending_of(None) == (5, "the connection broke again and again")
 
 
 @pytest.mark.parametrize("raw", [b"<html>\n", b"[1]\n", b"\n", b"[" * 100_000 + b"\n", b'{"type": "\xff"}\n'])
 def test_what_is_no_stream_is_an_error(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> None:
-    with pytest.raises(UnreadableAnswerError, match="no stream"):
+    with pytest.raises(UnreadableAnswerError, match="not a stream"):
         Followed([raw]).kinds()
     monkeypatch.setattr(stream_client, "_LONGEST", 100)
-    with pytest.raises(UnreadableAnswerError, match="does not end"):
+    with pytest.raises(UnreadableAnswerError, match="is too long"):
         Followed([b"x" * 60, b"x" * 60]).kinds()

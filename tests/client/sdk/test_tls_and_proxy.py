@@ -41,7 +41,7 @@ def test_only_a_trusted_certificate_of_the_host_gets_the_token(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, certificate.with_name("key.pem"))
     with peer(says([1]), context=context) as there:
-        with pytest.raises(UnreachableError, match=r"not trusted: self.signed certificate; .*SSL_CERT_FILE") as caught:
+        with pytest.raises(UnreachableError, match=r"not trusted: self.signed certificate\. .*SSL_CERT_FILE") as caught:
             ApiConnection(there.url, "secret").ask("GET", "/")
         assert (there.heard, caught.value.sent) == ([], False)
         with pytest.raises(UnreachableError, match=r"is it https:// instead|broke"):
@@ -66,7 +66,7 @@ def test_only_a_trusted_certificate_of_the_host_gets_the_token(
 def test_a_peer_without_tls_is_named() -> None:
     with peer(hello=b"220 smtp.example ESMTP\r\n") as there:
         url = there.url.replace("http:", "https:")
-        with pytest.raises(UnreachableError, match=r"speaks no TLS that is understood here .*; is it http:// instead"):
+        with pytest.raises(UnreachableError, match=r"No TLS connection to .* is possible: .*\. Is it http:// instead"):
             ApiConnection(url).ask("GET", "/")
 
 
@@ -97,7 +97,7 @@ def test_a_service_elsewhere_is_asked_through_the_proxy_and_one_on_this_machine_
 
 @pytest.mark.parametrize("status", [403, 502, 407])
 def test_a_refusal_of_the_proxy_names_it_without_its_credentials(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    wants = ", because it requires a user and a password that it accepts" if status == 407 else ""
+    wants = " and requires a valid user and password" if status == 407 else ""
     with proxy() as made:
         use(monkeypatch, made)
         made.status = status
@@ -111,8 +111,8 @@ def test_a_refusal_of_the_proxy_names_it_without_its_credentials(status: int, mo
     assert asked.headers["proxy-authorization"] == BASIC
     assert "authorization" not in asked.headers
     assert str(refused.value) == (
-        f"https://verdict.test cannot be reached through the proxy 127.0.0.1:{made.port} (HTTPS_PROXY): it answered "
-        f"{status}{wants}. Correct HTTPS_PROXY, or add the host to NO_PROXY"
+        f"Cannot reach https://verdict.test through the proxy 127.0.0.1:{made.port} (HTTPS_PROXY): it answered "
+        f"{status}{wants}. Correct HTTPS_PROXY, or add the host to NO_PROXY."
     )
 
 
@@ -123,7 +123,7 @@ def test_a_proxy_that_cannot_be_used_is_named_without_its_credentials(monkeypatc
                 f"http://anna:{PASSWORD}@127.0.0.1:{port}",
                 rf"127.0.0.1:{port} \(HTTPS_PROXY\): nothing listens there\. C",
             ),
-            (f"http://anna:{PASSWORD}@proxy.invalid:1", r"proxy.invalid:1 \(HTTPS_PROXY\): no such name is known here"),
+            (f"http://anna:{PASSWORD}@proxy.invalid:1", r"proxy.invalid:1 \(HTTPS_PROXY\): the host name is unknown"),
             (f"socks5://anna:{PASSWORD}@proxy.example", "HTTPS_PROXY is not the address of a proxy"),
         ):
             monkeypatch.setenv("HTTPS_PROXY", value)

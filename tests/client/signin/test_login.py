@@ -96,7 +96,7 @@ def test_a_key_of_the_environment_signs_the_message_of_eip_4361_for_the_address_
     person.environment |= {"VERDICT_WALLET_KEY": KEY, "VERDICT_TOKEN": "other"}
     assert person.login("--json") == 0
     assert browser.pages == []
-    assert "VERDICT_TOKEN is set, and goes before what is kept" in capsys.readouterr().err
+    assert "VERDICT_TOKEN is set, and takes precedence over this login" in capsys.readouterr().err
     authority = gate.url.removeprefix("http://")
     lines = gate.messages[0].splitlines()
     assert lines[:8] == [
@@ -130,7 +130,7 @@ def test_answers_of_another_form_are_refused_and_nothing_is_stored(
 ) -> None:
     person.environment["VERDICT_WALLET_KEY"] = KEY
     gate.answers[path] = (200, document)
-    with pytest.raises(UnreadableAnswerError, match="is that address a Verdict service"):
+    with pytest.raises(UnreadableAnswerError, match="Check that the URL is that of a Verdict service"):
         person.login()
     assert person.credential is None
 
@@ -151,7 +151,7 @@ def test_the_browser_is_sent_to_the_page_and_its_session_stored(
     assert (kept.token, kept.wallet) == ("session.0", ADDRESS)
     assert told.out == (
         f"Signed in to {gate.url} as {ADDRESS} until {str(kept.expires_at)[:10]}. "
-        f"It is kept in {person.state_dir / 'credentials.json'}.\n"
+        f"It is stored in {person.state_dir / 'credentials.json'}.\n"
     )
     assert "Your browser opens this page to sign in:" in told.err
     assert told.err.endswith("verdict: This account has no free questions.\n")
@@ -183,7 +183,7 @@ def test_nothing_is_opened_for_a_program_or_if_not_wanted_and_the_login_can_be_f
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({"wallet": "0x" + "11" * 20}, "not the wallet's that it names"), ({"token": "made-up"}, "not known")],
+    [({"wallet": "0x" + "11" * 20}, "another wallet than it names"), ({"token": "made-up"}, "not known")],
 )
 def test_a_session_that_the_service_does_not_confirm_is_not_stored(
     person: Person, browser: Browser, changed: dict[str, str], said: str
@@ -242,7 +242,7 @@ def test_a_key_is_stored_once_the_service_has_confirmed_its_owner(
     assert person.login("--token") == 0
     assert person.credential == ("verdict_sk_x", kind, wallet, None, None)
     out = capsys.readouterr().out
-    assert out.startswith(f"The key works at {gate.url}. It is kept in " if wallet is None else "Signed in to ")
+    assert out.startswith(f"The key works at {gate.url}. It is stored in " if wallet is None else "Signed in to ")
     assert "verdict_sk_x" not in out
 
 
@@ -250,7 +250,7 @@ def test_a_key_is_stored_once_the_service_has_confirmed_its_owner(
     ("typed", "identity", "error", "said"),
     [
         ("verdict_sk_x", ..., RefusedError, "not known"),
-        ("two words", ..., RefusalError, "no API key"),
+        ("two words", ..., RefusalError, "not an API key"),
         *(
             ("key", own, UnreadableAnswerError, "sign-in needs")
             for own in (None, {}, {"kind": "session", "walletAddress": "a\x1b[2J"})
@@ -289,7 +289,7 @@ def test_a_session_is_ended_at_the_service_and_deleted_here_also_if_it_had_ended
     assert told.out.startswith(f"Signed out of {gate.url}.\n")
     assert "VERDICT_TOKEN is still set" in told.err
     assert person.logout() == 0
-    assert capsys.readouterr().out == f"Nobody was signed in to {gate.url}.\n"
+    assert capsys.readouterr().out == f"You were not signed in to {gate.url}.\n"
 
 
 @pytest.mark.parametrize("status", [429, 500, None])
@@ -301,7 +301,7 @@ def test_a_session_that_the_service_does_not_end_is_deleted_here_and_said_to_go_
     gate.answers["/api/auth/logout"] = (status or 0, {"error": {"code": "X", "message": "Not now."}})
     keep(gate, person)
     with pytest.raises(
-        RefusalError, match="until 20" if status is None else r"still takes it until 20.*: Not now\."
+        RefusalError, match="until 20" if status is None else r"still accepts it until 20.*: Not now\."
     ) as refused:
         person.logout()
     assert refused.value.code == (UNREACHABLE if status is None else UNAVAILABLE)
@@ -312,4 +312,7 @@ def test_a_key_is_deleted_here_and_not_ended(gate: Gate, person: Person, capsys:
     keep(gate, person, "api_key")
     assert person.logout() == 0
     assert (gate.asked, person.credential) == ([], None)
-    assert "It still works: `verdict keys revoke` with a wallet's session, or the" in capsys.readouterr().out
+    assert (
+        "It works until it is revoked by `verdict keys revoke` with a wallet's session, or the"
+        in capsys.readouterr().out
+    )
