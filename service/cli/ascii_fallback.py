@@ -4,7 +4,7 @@ import codecs
 from typing import Final
 
 ERRORS: Final = "verdict-letters"
-"""Name of the way for `errors=` of a stream, once this is loaded."""
+"""Value for `errors=` of a stream, after this module is imported."""
 
 _LIKE: Final = {
     **dict.fromkeys("█▉▊▋▐▇▓", "#"),
