@@ -20,7 +20,6 @@ from service.client.connection import ApiConnection
 from service.client.errors import DONE, FAILED, RefusalError
 from service.client.files import state_dir
 from service.clock import SECOND_MS, Clock, SystemClock, parse_iso
-from service.formats import sentence
 from service.proxies import is_loopback, proxy_for
 
 MOST_APART_MS: Final = 30 * SECOND_MS
@@ -118,14 +117,14 @@ def _checks(typed: str | None, environment: Mapping[str, str], clock: Clock) -> 
         url = url_of(typed, environment)
         token = token_of(environment, url)
     except RefusalError as error:
-        yield DoctorCheck("address", "not known", [sentence(str(error))], "Correct it, and run this again.")
+        yield DoctorCheck("address", "not known", [str(error)], "Correct it, and run this again.")
         return
     yield _address(typed, environment, read_address(url))
     client = ApiConnection(url, token)
     try:
         version, ahead_ms = _ask(client, clock)
     except (UnreachableError, UnreadableAnswerError, RefusedError) as error:
-        yield DoctorCheck("service", "gives no manifest", [sentence(str(error))], _NO_SERVICE)
+        yield DoctorCheck("service", "gives no manifest", [str(error)], _NO_SERVICE)
         return
     yield DoctorCheck("service", _versions(version))
     yield _encryption(client, clock)
@@ -138,7 +137,7 @@ def _configuration(environment: Mapping[str, str]) -> DoctorCheck:
         chosen = config.shown(config.read(environment))
     except RefusalError as error:
         remedy = "Correct the file, or delete it."
-        return DoctorCheck("configuration", "cannot be used", [sentence(str(error))], remedy)
+        return DoctorCheck("configuration", "cannot be used", [str(error)], remedy)
     return DoctorCheck("configuration", ", ".join(chosen) + " chosen" if chosen else "nothing is chosen")
 
 
@@ -157,7 +156,7 @@ def _address(typed: str | None, environment: Mapping[str, str], address: Address
     try:
         proxy = proxy_for(str(address))
     except ValueError as error:
-        return DoctorCheck("address", said, [sentence(str(error))], "Correct the variable, or unset it.")
+        return DoctorCheck("address", said, [str(error)], "Correct the variable, or unset it.")
     if proxy is not None:
         said += f", through the proxy {proxy}"
     if address.secure or is_loopback(address.host):
@@ -217,9 +216,9 @@ def _token(client: ApiConnection, environment: Mapping[str, str]) -> DoctorCheck
         return DoctorCheck(
             "token",
             f"{source} is refused",
-            [sentence(error.message)],
+            [str(error)],
             "Run `verdict login`, or unset VERDICT_TOKEN.",
         )
     except (UnreachableError, UnreadableAnswerError) as error:
-        return DoctorCheck("token", f"{source} could not be tried", [sentence(str(error))], "Run this again.")
+        return DoctorCheck("token", f"{source} could not be tried", [str(error)], "Run this again.")
     return DoctorCheck("token", f"{source} is valid: plan {tier}" + (f" until {moment(end)}" if end else ""))

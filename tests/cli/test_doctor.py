@@ -86,8 +86,8 @@ def test_a_service_that_is_not_there_is_a_finding_with_its_reason(person: Typed)
     assert told.out.splitlines()[2:] == [
         f"ok       address: {url}, by --url",
         "FINDING  service: gives no manifest",
-        f"         - {url} cannot be reached: nothing listens there; is",
-        "           the service running?",
+        f"         - Cannot reach {url}: nothing listens there. Is the",
+        "           service running?",
         "         What to do: Check that it runs, and that this is its address. On its",
         "           own machine, `verdict admin doctor` checks its data folder.",
     ]
