@@ -344,7 +344,7 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
         assert any(payer.types(line, "n\n").code == errors.UNPAID for _ in range(10 * STARTER))
         said = payer.types(line, "y\n")
         [receipt] = set(re.findall(r"rcp_\w+", said.err))
-        told = said.err.replace("[y/N] ", "[y/N] y\n").replace(receipt, re.findall(r"rcp_.*", shown)[0]) + said.out
+        told = said.err.replace("[y/N] ", "[y/N] y\n").replace(receipt, re.findall(r"rcp_\w+…", shown)[0]) + said.out
         assert is_like(shown, told), told
         assert payer.types(f"verdict billing show {receipt} > receipt.json").code == errors.DONE
         assert payer.types(f"verdict admin receipts verify receipt.json --signer {signer}").code == errors.DONE
