@@ -13,6 +13,7 @@ from service.analytics.states import NAMES, State
 from service.analytics.trend_states import StateRuns, States
 from service.clock import DAY_MS
 
+_DECIMALS: Final = 4
 MOST_RUNS: Final = 50
 """Runs of a coin's daily trend that are kept, the newest."""
 
@@ -83,7 +84,7 @@ def assessments(panel: Panel) -> dict[str, Assessment]:
             through_ms=None if through < 0 else (panel.first_day + through + 1) * DAY_MS,
             daily=day,
             weekly=week,
-            btc_correlation=None if unknown else correlation,
+            btc_correlation=None if unknown else round(correlation, _DECIMALS),
         )
         for coin, through, day, week, correlation, unknown in zip(
             panel.coins,

@@ -1,6 +1,6 @@
 """Answers about one coin: who it is and how it has trended."""
 
-from typing import Final, NoReturn
+from typing import Final, Literal, NoReturn
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -36,6 +36,9 @@ from service.wire.coins import (
 from service.wire.envelope import Answer, encode
 
 _DECIMALS: Final = 4
+_SIGNIFICANT: Final = 6
+"""Digits of a computed price, such as a band."""
+
 _WEEK: Final = 7
 _CANDIDATES: Final = 5
 _OF_RUNS: Final = ("trends", "average_streak", "currentTrend", "latestBands", "band_position")
@@ -73,7 +76,7 @@ class LookupService:
         if found is not None:
             return self._tracked(found)
         others = self._finder.identities.by_ticker.get(symbol.upper(), ())
-        return self._other(others[0]) if others else self._refuse(symbol, "ticker")
+        return self._other(others[0]) if others else self._refuse(symbol, "ticker", "symbol")
 
     def by_id(self, coin_id: str) -> Answer:
         """The coin with an id of CoinGecko.
@@ -82,7 +85,7 @@ class LookupService:
             ServiceError: As `by_symbol`.
         """
         coin = self._finder.identities.by_id.get(coin_id.casefold())
-        return self._refuse(coin_id, "CoinGecko id") if coin is None else self._known(coin)
+        return self._refuse(coin_id, "CoinGecko id", "id") if coin is None else self._known(coin)
 
     def by_name(self, name: str) -> Answer:
         """The coin with a name, whatever its case and punctuation; of several the tracked one, else the largest.
@@ -91,7 +94,7 @@ class LookupService:
             ServiceError: As `by_symbol`.
         """
         found = self._finder.identities.by_name.get(fold(name), ())
-        return self._known(found[0]) if found else self._refuse(name, "name")
+        return self._known(found[0]) if found else self._refuse(name, "name", "name")
 
     def by_contract(self, query: OfContract) -> Answer:
         """The coin that a token contract belongs to.
@@ -205,16 +208,18 @@ class LookupService:
             return None
         return current.value.coins.get(venue_symbol)
 
-    def _refuse(self, text: str, what: str) -> NoReturn:
-        """Raise that nothing has this ticker, id or name, with what may be meant."""
+    def _refuse(self, text: str, what: str, field: Literal["symbol", "id", "name"]) -> NoReturn:
+        """Raise that nothing has this ticker, id or name, with those of the same kind that may be meant."""
         self._market.coins.require_coins(text)
         matches = [match for match in self._finder.resolver.resolve(text)[0] if match.candidate.type == "crypto"]
-        symbols = list(dict.fromkeys(match.candidate.symbol for match in matches))[:_CANDIDATES]
+        values = (getattr(match.candidate, field) for match in matches)
+        candidates = list(dict.fromkeys(value for value in values if value))[:_CANDIDATES]
         asset = self._finder.asset(text)
-        hint = f" The closest: {', '.join(symbols)}." if symbols else ""
+        hint = f" The closest: {', '.join(candidates)}." if candidates else ""
         if asset is not None:
             hint = f" {asset.name} is a real-world asset: ask /api/cli/rwa/symbol/{asset.symbol}."
-        raise ServiceError("UNKNOWN_SYMBOL", f"No coin has the {what} {text!r}.{hint}", details={"candidates": symbols})
+        message = f"No coin has the {what} {text!r}.{hint}"
+        raise ServiceError("UNKNOWN_SYMBOL", message, details={"candidates": candidates})
 
 
 def _trends(
@@ -237,7 +242,8 @@ def _trends(
     weekly = None if runs.weekly is None else _weekly(runs.weekly)
     if runs.upper is None or runs.lower is None:
         return periods, mean, current, weekly, None, BandPosition(None)
-    bands = TrendBands(runs.upper, runs.lower, iso(runs.through_ms))
+    upper, lower = (float(f"{bound:.{_SIGNIFICANT}g}") for bound in (runs.upper, runs.lower))
+    bands = TrendBands(upper, lower, iso(runs.through_ms))
     width = runs.upper - runs.lower
     place = None if price is None or width <= 0 else round((price - runs.lower) / width * 100, _DECIMALS) + 0.0
     return periods, mean, current, weekly, bands, BandPosition(place)

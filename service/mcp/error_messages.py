@@ -15,11 +15,13 @@ from service.mcp.tool_results import clean
 
 _AGAIN: Final = "Try again later. Do not answer from memory."
 _CORRECT: Final = "Correct the arguments and call again."
-_CANDIDATES: Final = "Call again with one of these names, or ask your user which one they mean."
+_CANDIDATES: Final = "Call again with one of these, or ask your user which one they mean."
+_ASSETS: Final = "Stocks, metals and currencies are in real_world_assets."
+_NO_ROUTE: Final = "Tell your user that VERDICT_URL may name something else than a Verdict service."
 _USER: Final = "Do not call again before your user has solved this."
 _ACTIONS: Final[Mapping[int, str]] = {
     HTTPStatus.BAD_REQUEST: _CORRECT,
-    HTTPStatus.NOT_FOUND: "Call again with a name that exists. Do not answer about a name that does not exist.",
+    HTTPStatus.NOT_FOUND: "Call again with a value that exists. Do not answer about one that does not.",
     HTTPStatus.CONFLICT: "Call again.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _CORRECT,
     HTTPStatus.REQUEST_URI_TOO_LONG: _CORRECT,
@@ -76,8 +78,10 @@ def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
         return f"{_USER} {_CREDENTIAL[over_http]}"
     if error.status == HTTPStatus.PAYMENT_REQUIRED:
         return f"{_USER} {_ways_on(error.document, may_pay=not over_http and not pays)}"
+    if error.status == HTTPStatus.NOT_FOUND and error.code not in STATUS:
+        return _NO_ROUTE
     if error.details.get("candidates"):
-        return _CANDIDATES
+        return f"{_CANDIDATES} {_ASSETS}" if error.code == "UNKNOWN_SYMBOL" else _CANDIDATES
     action, wait = _ACTIONS.get(error.status, "Tell your user."), error.retry_after_s
     return action if wait is None else f"{action} Wait {wait} s before the next call."
 

@@ -96,7 +96,7 @@ def make_result(
     try:
         structured: dict[str, Any] = clean(msgspec.to_builtins(_view(tool, asked, document)))
         data = document if asked.offer == QUESTION.id else document["data"]
-        notes = trim(clean(" ".join(_notes(came.headers, ignored, data))), most_bytes // _NOTES_PART)
+        notes = trim(clean(" ".join(_notes(came.headers, ignored, data, structured))), most_bytes // _NOTES_PART)
         available = most_bytes - _FRAME_BYTES - size(notes)
         cuts = fit(structured, compact_schema(tool.view)["properties"], available)
     except (msgspec.ValidationError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -109,7 +109,8 @@ def make_result(
 def fit(answer: dict[str, Any], properties: Mapping[str, Any], available: int) -> list[str]:
     """Cut the longest list, table or text of an answer, and the next longest, until it fits.
 
-    A list loses its end, because lists begin with what matters most; `series` is thinned evenly and keeps its end.
+    A list loses its end, because lists begin with what matters most; `trends` loses its beginning, the oldest;
+    `series` is thinned evenly and keeps its end.
 
     Args:
         answer: Modified in place.
@@ -152,9 +153,11 @@ def _cut(name: str, whole: Any, available: int) -> tuple[Any, str]:
             step += 1
         return whole[::-step][::-1], f"One of every {step} of the {len(whole)} points of series is shown."
     kind, kept = type(whole), list(whole.items() if isinstance(whole, dict) else whole)
+    part = "last" if name == "trends" else "first"
     while kept and size(kind(kept)) > available:
-        kept = kept[: len(kept) * 9 // 10]
-    cut = f"The first {len(kept)} of {len(whole)} entries of {name} are shown. More would exceed the byte budget."
+        most = len(kept) * 9 // 10
+        kept = kept[len(kept) - most :] if part == "last" else kept[:most]
+    cut = f"The {part} {len(kept)} of {len(whole)} entries of {name} are shown. More would exceed the byte budget."
     return kind(kept), cut
 
 
@@ -172,14 +175,18 @@ def _view(tool: McpTool, asked: ToolRequest, document: Any) -> Any:
     return msgspec.convert({**shown, **{name: meta[name] for name in ("as_of", "data_age_seconds")}}, tool.view)
 
 
-def _notes(headers: Mapping[str, str], ignored: str, data: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences on an answer, those that matter most first."""
+def _notes(
+    headers: Mapping[str, str], ignored: str, data: Mapping[str, Any], shown: Mapping[str, Any]
+) -> Iterator[str]:
+    """Sentences on an answer, those that matter most first; on stale fields only if they are shown."""
     if headers.get("x-data-source") == "fixtures":
         yield RECORDED
     if ignored:
         yield ignored
-    if data.get("_stale_fields"):
-        yield f"These fields are stale or unknown: {', '.join(data['_stale_fields'])}."
+    if stale := [name for name in data.get("_stale_fields", ()) if name in shown]:
+        yield f"These fields are stale or unknown: {', '.join(stale)}."
+    if data.get("matches") == []:
+        yield "Nothing matches. Ask your user what they mean."
     yield from _sources(data.get("sources") or ())
     meta = data.get("meta", {})
     for message in (data.get("message"), meta.get("message")):
@@ -187,7 +194,7 @@ def _notes(headers: Mapping[str, str], ignored: str, data: Mapping[str, Any]) ->
             yield message
     lengths = [len(value) for value in data.values() if isinstance(value, list)]
     if lengths and meta.get("total", 0) > lengths[0]:
-        yield f"The service sent {lengths[0]} of {meta['total']} entries, as limited by the call."
+        yield f"The service sent {lengths[0]} of {meta['total']} entries. `limit` sets how many."
 
 
 def _sources(sources: Any) -> Iterator[str]:

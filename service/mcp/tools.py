@@ -23,7 +23,7 @@ from service.wire.market import Trend
 from service.wire.quality import SignalType
 
 Text = str | UnsetType
-Limit = Annotated[int, Meta(le=200)]
+Limit = Annotated[int, Meta(ge=1, le=200)]
 
 SortBy = Literal[
     "rank", "change_24h", "change_7d", "change_30d", "volume_24h_usd", "open_interest_usd", "market_cap", "funding_apr",
@@ -74,7 +74,10 @@ class McpTool(Struct, frozen=True):
             msgspec.ValidationError: If an argument is not valid.
         """
         given = msgspec.convert(arguments, self.arguments, strict=False)
-        return self.function(**msgspec.structs.asdict(given))
+        try:
+            return self.function(**msgspec.structs.asdict(given))
+        except ValueError as error:
+            raise msgspec.ValidationError(str(error)) from error
 
 
 TOOL_OF: Final[dict[str, McpTool]] = {}
@@ -111,7 +114,7 @@ def tool(title: str, view: type[Struct], *offers: str) -> Callable[[Callable[...
 def coin_risk(
     symbol: Annotated[str, Meta(description="e.g. BTC")],
     view: Literal["risk", "trend", "id", "name", "contract", "resolve"] = "risk",
-    chain: Text = UNSET,
+    chain: Annotated[str, Meta(description="Of a contract, e.g. ethereum")] | UnsetType = UNSET,
 ) -> ToolRequest:
     """A coin: price, funding (above 0: longs pay), trends, sentiment, BTC correlation.
 
@@ -122,6 +125,8 @@ def coin_risk(
     if view == "resolve":
         return ToolRequest("resolve", {"q": symbol})
     if view == "contract":
+        if chain is UNSET:
+            raise ValueError("chain is required for the view contract, such as ethereum")
         return ToolRequest("coin.by-contract", {"address": symbol, "chain": chain}, spread="coin")
     if view == "trend":
         return ToolRequest("coin.lookup", {"symbol": symbol}, spread="coin")
@@ -149,8 +154,10 @@ def coin_verdict(
 
 
 @tool("Coin history", views.HISTORY, "coin.historical")
-def coin_history(symbol: str, count: Annotated[int, Meta(le=1000)] = 24, unit: Literal["h", "d"] = "h") -> ToolRequest:
-    """A coin's price and funding, the last count hours or days."""
+def coin_history(
+    symbol: str, count: Annotated[int, Meta(ge=1, le=1000)] = 24, unit: Literal["h", "d"] = "h"
+) -> ToolRequest:
+    """A coin's price and funding (percent a year), the last count hours or days."""
     return ToolRequest("coin.historical", {"symbol": symbol, "count": count, "unit": unit})
 
 
@@ -163,13 +170,15 @@ def market_state(
         "breadth", "crossings", "regime", "signals", "history", "prices", "baselines", "global", "sentiment",
         "narratives",
     ],
-    symbol: Text = UNSET,
+    symbol: Annotated[str, Meta(description="Of prices and baselines also several: BTC,ETH")] | UnsetType = UNSET,
 ) -> ToolRequest:  # fmt: skip
     """Breadth: coins UP, HODL, DOWN; crossings: these swapped the lead; regime: risk-on or -off.
 
     signals: coins that turned; history: a coin's trades; sentiment: also a coin's.
     """
     if view in {"regime", "signals", "history"}:
+        if view == "history" and symbol is UNSET:
+            raise ValueError("symbol is required for the view history")
         action = "active" if view == "regime" else view
         rows = dict.fromkeys(("positions", "signals", "currentPosition"), "coins")
         return ToolRequest("regime", {"action": action, "symbol": symbol}, rows, "market")
@@ -200,7 +209,7 @@ def funding_alerts(symbol: Text = UNSET, limit: Limit = 20) -> ToolRequest:
 
 @tool("Real-world assets", views.ASSETS, "rwa.assets", "rwa.symbol", "rwa.asset")
 def real_world_assets(
-    symbol: Annotated[str, Meta(description="e.g. AAPL; without it the list")] | UnsetType = UNSET,
+    symbol: Annotated[str, Meta(description="e.g. AAPL; without it the list, without prices")] | UnsetType = UNSET,
 ) -> ToolRequest:
     """Stocks, ETFs, metals, commodities, indices, currencies."""
     if isinstance(symbol, UnsetType):
@@ -214,12 +223,12 @@ def real_world_assets(
 def walkforward(
     action: Literal["signals", "positions", "outcomes"], symbol: Text = UNSET, limit: Limit = 20
 ) -> ToolRequest:
-    """Strategies out of sample: entry signals, open positions, outcomes."""
+    """Strategies out of sample: entry signals, open positions, outcomes. summary: of all coins."""
     return ToolRequest("walkforward", {"action": action, "symbol": symbol, "limit": limit}, {action: "records"})
 
 
 @tool("Signal quality", views.QUALITY, "signal.quality")
-def get_signal_quality(asset: str, signal_type: SignalType = "mean_reversion") -> ToolRequest:
+def get_signal_quality(asset: str, signal_type: SignalType = "verdict") -> ToolRequest:
     """Out-of-sample record of a strategy or the verdict on a coin, after costs.
 
     confidence: deflated Sharpe probability.
@@ -248,7 +257,7 @@ def wallets(
 
 
 @tool("Ask", views.ANSWER, "question")
-def ask(question: str) -> ToolRequest:
+def ask(question: Annotated[str, Meta(max_length=8_000)]) -> ToolRequest:
     """Answers in words: rankings, comparisons, what no other tool gives."""
     return ToolRequest("question", {"messages": [{"role": "user", "content": question}]})
 

@@ -76,17 +76,23 @@ VERDICT: Final = view(
     verdict.BriefSignal,
     rules=_rows("id contribution flips_at", verdict.AppliedRule),
 )
+_PRICE: Final = _row("as_of priceUSD", market.FactsThen)
 HISTORY: Final = view(
-    "symbol change_pct series", market.Historical, series=_rows("t priceUSD fundingRate", market.HistoricalPoint)
+    "symbol change_pct at now series",
+    market.Historical,
+    at=_PRICE,
+    now=_PRICE,
+    series=_rows("t priceUSD fundingRate", market.HistoricalPoint),
 )
 MARKET: Final = view(
     "breadth_pct? interpretation? crossings? regime? since? coins? trades? prices? baselines? totalMarketCap? "
-    "marketCapPercentage? narratives?",
+    "marketCapPercentage? narratives? missing?",
     market.MarketHealth,
+    market.LivePrices,
     regime.MarketRegime,
     breadth_pct=dict[str, float],
     crossings=_rows("at direction", market.Crossing),
-    coins=_rows("symbol direction? entryDate? firedAt?", regime.RegimeSignal, regime.RegimePosition),
+    coins=_rows("symbol regime? direction? entryDate? firedAt?", regime.RegimeSignal, regime.RegimePosition),
     trades=_rows("direction exitDate returnPct", regime.RegimeTrade),
     narratives=_rows("name mentions", sentiment.Narrative),
     prices=_Object,

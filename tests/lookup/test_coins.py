@@ -85,8 +85,8 @@ async def test_bands_are_those_of_a_supertrend_computed_bar_by_bar(world: Lookup
         lower = max(lower, middle - 3 * atr) if before >= lower else middle - 3 * atr
     found = world.found(symbol)
     assert found.latestBands is not None
-    assert found.latestBands.upper == pytest.approx(upper)
-    assert found.latestBands.lower == pytest.approx(lower)
+    assert found.latestBands.upper == pytest.approx(upper, rel=1e-5)
+    assert found.latestBands.lower == pytest.approx(lower, rel=1e-5)
     assert found.latestBands.at == iso((LAST + 1) * DAY_MS)
     assert found.coin.price is not None
     assert found.band_position.percent == pytest.approx((found.coin.price - lower) / (upper - lower) * 100, abs=1e-3)
@@ -138,16 +138,16 @@ async def test_a_coin_that_is_not_tracked_has_figures_and_a_note(world: LookupWo
 
 @pytest.mark.promise("lookup.refusals")
 async def test_what_is_not_known_is_refused_with_what_may_be_meant(world: LookupWorld) -> None:
-    for ask, text in (
-        (world.lookups.by_symbol, "BTX"),
-        (world.lookups.by_id, "bitcoinn"),
-        (world.lookups.by_name, "Bitcoyn"),
+    for ask, text, nearest in (
+        (world.lookups.by_symbol, "BTX", "BTC"),
+        (world.lookups.by_id, "bitcoinn", "btc"),
+        (world.lookups.by_name, "Bitcoyn", "Bitcoin"),
     ):
         with pytest.raises(ServiceError, match=text) as caught:
             ask(text)
         assert caught.value.code == "UNKNOWN_SYMBOL"
         assert caught.value.details is not None
-        assert cast("list[str]", caught.value.details["candidates"])[0] == "BTC"
+        assert cast("list[str]", caught.value.details["candidates"])[0] == nearest
     with pytest.raises(ServiceError, match=r"Apple is a real-world asset: ask /api/cli/rwa/symbol/AAPL"):
         world.lookups.by_symbol("aapl")
     with pytest.raises(ServiceError, match=r"No coin has the ticker 'QQQQQQ'\.$"):

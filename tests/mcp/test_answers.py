@@ -19,7 +19,7 @@ from tests.mcp.calls import CALLS, IDS, Call
 from tests.mcp.conftest import Opened
 from tests.mcp.recorded import load
 
-LONGEST = 13_000
+LONGEST = 13_750
 NESTED: list[Any] = []
 """As deep as Python reads lists, and deeper than it goes through them."""
 for _ in range(800):
@@ -87,6 +87,8 @@ QUESTION_SOURCE = load("question")["sources"][0]
 VERDICT_SOURCES = load("signal.brief")["data"]["sources"]
 NOTES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("coin.risk", {"price": None, "_stale_fields": ["price"]}, "These fields are stale or unknown: price."),
+    ("coin.lookup", {"_stale_fields": ["latestBands", "price"]}, "These fields are stale or unknown: price."),
+    ("resolve", {"matches": []}, "Nothing matches. Ask your user what they mean."),
     ("coin.risk", {"a_newer_field": "blue", "message": ["blue"]}, ""),
     (
         "signal.brief",
@@ -98,7 +100,7 @@ NOTES: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"sources": [{**QUESTION_SOURCE, "stale": ["price"]}]},
         f"These fields of {QUESTION_SOURCE['tool']} are stale: price.",
     ),
-    ("funding.alerts", {"meta": {"total": 27}}, "The service sent 20 of 27 entries, as limited by the call."),
+    ("funding.alerts", {"meta": {"total": 27}}, "The service sent 20 of 27 entries. `limit` sets how many."),
     ("walkforward.outcomes", {"outcomes": [], "summary": None, "meta": {"message": "No run yet."}}, "No run yet."),
 )
 
@@ -215,6 +217,15 @@ def test_a_table_is_cut_at_its_end() -> None:
     assert f"The first {kept} of 500 entries of prices are shown. More would exceed the byte budget." in told["notes"]
 
 
+def test_of_the_runs_of_a_trend_the_newest_are_kept() -> None:
+    document = load("coin.lookup")
+    document["data"]["trends"] = [{**document["data"]["trends"][0], "streak": number} for number in range(200)]
+    told = answered(call_of("coin_risk", "coin.lookup"), document, tool_results.LEAST_BYTES)
+    kept = len(told["trends"])
+    assert [run["streak"] for run in told["trends"]] == [*range(200 - kept, 200)]
+    assert f"The last {kept} of 200 entries of trends are shown." in told["notes"]
+
+
 def test_an_answer_that_no_cut_makes_short_enough_is_no_answer() -> None:
     document = load("walkforward.outcomes")
     document["data"]["summary"]["total"] = 10**4_000
@@ -224,7 +235,7 @@ def test_an_answer_that_no_cut_makes_short_enough_is_no_answer() -> None:
 
 def test_a_series_is_thinned_evenly_and_keeps_its_newest_point() -> None:
     whole = answered(call_of("coin_history"))["series"]
-    told = answered(call_of("coin_history"), most_bytes=8_000)
+    told = answered(call_of("coin_history"), most_bytes=9_000)
     assert told["series"] == whole[::-2][::-1]
     assert f"One of every 2 of the {len(whole)} points of series is shown." in told["notes"]
 

@@ -65,6 +65,10 @@ async def test_arguments_arrive_as_the_route_s_parameters_and_empty_ones_count_a
         ("walkforward", {"action": "send"}, "action is not valid: it takes one of signals, positions, outcomes."),
         ("walkforward", {"action": ["signals"]}, "action takes text"),
         ("coin_risk", {"x" * 100_000: 1}, "symbol is required."),
+        ("coin_risk", {"symbol": "0x1", "view": "contract"}, "chain is required for the view contract, such as eth"),
+        ("market_state", {"view": "history"}, "symbol is required for the view history."),
+        ("coins", {"limit": 0}, "limit takes a number that is at least 1"),
+        ("ask", {"question": "x" * 8_001}, "question takes at most 8000 characters"),
     ],
     ids=lambda value: value[:12] if isinstance(value, str) else "",
 )
@@ -151,8 +155,9 @@ async def test_a_mistyped_name_gets_the_candidates_and_what_to_do(opened: Opened
         category = await client.call_tool("category", {"name": "Mem", "view": "trend"})
     assert symbol.is_error is category.is_error is True
     nope = "No coin 'NOPE' is listed. The closest are NOT, NEAR, OP, ONE, HYPE."
-    again = "Call again with one of these names, or ask your user which one they mean."
-    assert text_of(symbol) == f"UNKNOWN_SYMBOL: {nope} {again}"
+    again = "Call again with one of these, or ask your user which one they mean."
+    assets = "Stocks, metals and currencies are in real_world_assets."
+    assert text_of(symbol) == f"UNKNOWN_SYMBOL: {nope} {again} {assets}"
     assert text_of(category) == f"UNKNOWN_CATEGORY: {message} {again}"
 
 
@@ -206,10 +211,11 @@ ENDS = (
     (402, {"gate": {"this_query": None}}, "", f"{USER} They can {TO_PAY}"),
     (402, {"gate": 7}, "", f"{USER} They can {TO_PAY}"),
     (414, envelope("URI_TOO_LONG"), "", "Correct the arguments and call again."),
-    (404, envelope("NOT_FOUND", "x" * 100_000), "NOT_FOUND: xxx", "Do not answer about a name that does not exist."),
+    (404, envelope("NOT_FOUND", "x" * 100_000), "NOT_FOUND: xxx", "Do not answer about one that does not."),
     (429, envelope("RATE_LIMITED"), "", WAITS),
     (502, envelope("UPSTREAM_5XX"), "", FROM_MEMORY),
     (503, envelope("UNAVAILABLE"), "", FROM_MEMORY),
+    (404, {}, "NOT_FOUND: ", "VERDICT_URL may name something else than a Verdict service."),
     (429, {"error": "slow down."}, "RATE_LIMITED: slow down.", WAITS),
     (418, {"error": "a teapot."}, "HTTP_418: a teapot. Tell your user.", ""),
     (418, {"error": "a teapot?"}, "HTTP_418: a teapot? Tell your user.", ""),
