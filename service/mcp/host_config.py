@@ -96,16 +96,18 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
             return after
     except ValueError:
         pass
+    is_json = host.parse is _read_json
+    by_hand = json.dumps({NAME: wanted}, ensure_ascii=False)[1:-1] if is_json else f"{NAME} = {_inline(wanted)}"
     way = (
         f"The entry {NAME} exists and cannot be changed automatically. Delete it and run this command again."
         if old is not None
-        else f"The form of {host.table} cannot be extended automatically. Add {NAME} by hand."
+        else f"The form of {host.table} cannot be extended automatically. Add to it by hand: {by_hand}"
     )
-    raise RefusalError(f"{path}: {way} Nothing was changed.")
+    raise RefusalError(f"{path}: Nothing was changed. {way}")
 
 
 def shown(host: Host, before: str, after: str) -> list[str]:
-    """Lines that show the new entry. Of its variables, only the value of the service's URL is shown.
+    """Lines that show the new entry, its variables masked but for the service's URL, and what is lost of an old one.
 
     Args:
         host: Whose file it is.
@@ -118,7 +120,10 @@ def shown(host: Host, before: str, after: str) -> list[str]:
     masked = {name: value if name in _SHOWN else "..." for name, value in entry.items()}
     if "env" in entry:
         masked["env"] = {name: value if name == "VERDICT_URL" else "..." for name, value in entry["env"].items()}
-    return json.dumps({host.table: {NAME: masked}}, indent=2, ensure_ascii=False).splitlines()
+    lines = json.dumps({host.table: {NAME: masked}}, indent=2, ensure_ascii=False).splitlines()
+    old = host.parse(before).get(host.table, {}).get(NAME, {}) if before.strip() else {}
+    lost = [name for name in old if name not in entry] if isinstance(old, dict) else []
+    return [*lines, *([f"The old entry's {' and '.join(lost)} will be removed."] if lost else [])]
 
 
 def _parsed(host: Host, path: Path, text: str, entry: Entry) -> dict[str, Any]:
@@ -127,8 +132,8 @@ def _parsed(host: Host, path: Path, text: str, entry: Entry) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         by_hand = json.dumps({host.table: {NAME: entry}}, ensure_ascii=False)
         raise RefusalError(
-            f"{path} is not valid JSON: {error}. Correct it. If it holds comments, which are not supported, add this "
-            f"by hand: {by_hand} Nothing was changed."
+            f"{path} is not valid JSON: {error}. Nothing was changed. Correct it. If it holds comments, which are not "
+            f"supported, add this by hand: {by_hand}"
         ) from None
     except ValueError as error:
         reason = f": {error}" if host.parse is _read_json else f" is not valid TOML: {error}. Correct it."
@@ -145,15 +150,16 @@ def _json(text: str, document: Mapping[str, Any]) -> str:
     return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 
+def _inline(value: Any) -> str:
+    """A value in TOML."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {_inline(inner)}' for name, inner in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _toml(text: str, table: str, entry: Entry) -> str:
     """A text with a table appended. The result is not valid TOML if the text already has the table."""
-    quoted = {name: json.dumps(value, ensure_ascii=False) for name, value in entry.get("env", {}).items()}
-    env = ", ".join(f"{name} = {value}" for name, value in quoted.items())
-    lines = [
-        f"[{table}.{NAME}]",
-        *(f"{name} = {json.dumps(entry[name], ensure_ascii=False)}" for name in ("command", "args")),
-        *([f"env = {{ {env} }}"] if env else []),
-    ]
+    lines = [f"[{table}.{NAME}]", *(f"{name} = {_inline(value)}" for name, value in entry.items())]
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return text + gap + "\n".join(lines) + "\n"
 

@@ -79,6 +79,7 @@ def test_everything_else_in_a_json_file_keeps_its_value_and_the_file_its_indent_
 ) -> None:
     path = cursor(tmp_path, text)
     told = install(tmp_path, "cursor", "--yes")
+    assert ("The old entry's url will be removed." in told.out) == ("url" in text)
     after = path.read_bytes().decode()
     before = json.loads(text) if text.strip() else {}
     assert told.code == 0
@@ -153,7 +154,7 @@ def test_a_toml_file_gets_a_table_at_its_end(tmp_path: Path, text: str) -> None:
         (
             "cursor",
             '{"a": 1, // mine\n}',
-            f"If it holds comments, which are not supported, add this by hand: {BARE} ",
+            f"If it holds comments, which are not supported, add this by hand: {BARE}\n",
         ),
         ("cursor", "[" * 9_999, "is not valid JSON: "),
         (
@@ -173,7 +174,7 @@ def test_a_toml_file_gets_a_table_at_its_end(tmp_path: Path, text: str) -> None:
             '[mcp_servers.verdict]\ncommand = "other"\n',
             "The entry verdict exists and cannot be changed automatically.",
         ),
-        ("codex", 'mcp_servers = { docs = { command = "d" } }\n', "The form of mcp_servers cannot be extended"),
+        ("codex", 'mcp_servers = { docs = { command = "d" } }\n', "by hand: verdict = { command = "),
     ],
 )
 def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(tmp_path: Path, client: str, text: str, told: str) -> None:
