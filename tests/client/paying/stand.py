@@ -74,22 +74,15 @@ def payment_in(headers: Mapping[str, str]) -> Any:
 class Stand:
     """Both sides of a purchase.
 
-    Attributes:
-        script: What the service does with each request that carries a payment; the last for ever.
-        sent: The headers of those requests.
-        told: The lines about payments.
-        agreed: Every quote that was agreed to.
-        receipt: Changes to the honest receipt; `signature` and `signed` replace the signature and the whole.
-        signs: Who signs receipts.
-        fails: What the request for a receipt raises.
-        proofs: The headers that came with each request for a receipt or the manifest.
+    The service does what `script` says with each request that carries a payment, the last for ever, and keeps the
+    headers in `sent`; those of other requests in `proofs`. It writes the honest receipt, changed by `receipt`, `signs`,
+    `signature` and `signed` (all of it), or raises `fails`. The buyer's side keeps `told`, `paused` and `agreed`.
     """
 
     def __init__(self, state: Path, *script: Step | BaseException) -> None:
-        self.state = state
-        self.clock = FakeClock()
-        self.script = list(script)
+        self.state, self.script, self.clock = state, list(script), FakeClock()
         self.sent: list[Mapping[str, str]] = []
+        self.proofs: list[Mapping[str, str]] = []
         self.told: list[str] = []
         self.paused: list[float] = []
         self.agreed: list[PaymentQuote] = []
@@ -98,10 +91,8 @@ class Stand:
         self.signed: Any = None
         self.fails: Exception | None = None
         self.manifest: Any = {"data": {"receiptSigner": SIGNER.address}}
-        self.wallet = Wallet(SECRET)
-        self.opened = 0
+        self.wallet, self.opened = Wallet(SECRET), 0
         self.token: str | None = "verdict_sk_any"
-        self.proofs: list[Mapping[str, str]] = []
 
     @property
     def store(self) -> PaymentStore:

@@ -59,12 +59,8 @@ def disagree(_bill: object) -> None:
 def test_a_call_is_paid_once_after_consent_and_the_next_one_is_another_purchase(stand: Stand) -> None:
     assert stand.buy().body == BODY
     [bill] = stand.agreed
-    assert (bill.terms.amount, bill.terms.pay_to, bill.what, bill.url) == (
-        5_000,
-        PAYEE,
-        "GET /api/cli/coin/risk/BTC",
-        URL,
-    )
+    agreed = (bill.terms.amount, bill.terms.pay_to, bill.what, bill.url)
+    assert agreed == (5_000, PAYEE, "GET /api/cli/coin/risk/BTC", URL)
     assert (stand.told, len(stand.sent), stand.opened) == ([PAID], 1, 1)
     assert (stand.store.opened(), stand.store.spent_today()) == ([], 5_000)
     stand.buy()
@@ -76,20 +72,15 @@ def test_a_call_is_paid_once_after_consent_and_the_next_one_is_another_purchase(
     ("changed", "refusal", "said"),
     [
         ({"agree": disagree}, asking(), "^no$"),
-        (
-            {"open_wallet": None},
-            asking(),
-            "your questions are spent. To pay 0.005 USDC for this call, you need a wallet. Set VERDICT_WALLET_KEY",
-        ),
+        ({"open_wallet": None}, asking(), "are spent. To pay 0.005 USDC for this call, you need a wallet. Set VERD"),
         ({"is_cancelled": lambda: True}, asking(), "cancelled. Nothing was paid"),
         ({}, asking(asked=None), "Nothing was paid"),
         ({}, asking(date_ms=START_MS - 61_000), "61 s ahead of"),
         ({}, asking(date_ms=START_MS + 61_000), "61 s behind"),
-        ({}, asking(date=""), "Date header is not valid"),
-        ({}, asking(date="yesterday"), "Date header is not valid"),
-        ({}, asking(date="Mon, 01 Jan 99999 00:00:00 GMT"), "Date header is not valid"),
+        *(({}, asking(date=date), "Date header is not valid")
+          for date in ("", "yesterday", "Mon, 01 Jan 99999 00:00:00 GMT")),
     ],
-)
+)  # fmt: skip
 def test_nothing_is_signed_without_consent_a_wallet_or_agreeing_clocks(
     stand: Stand, changed: dict[str, Any], refusal: RefusedError, said: str
 ) -> None:
@@ -115,17 +106,16 @@ def test_the_payment_is_valid_from_the_time_of_signing_not_of_the_question(stand
     assert int(stand.authorizations[0]["validBefore"]) == START_MS // 1_000 + 900 + 60
 
 
-def test_503_sends_the_same_payment_again_after_the_time_that_the_service_names(stand: Stand) -> None:
-    stand.script = [refused(503, retry_after="7"), refused(503), refused(503, retry_after="86400"), sold()]
-    stand.buy()
-    assert (len(stand.sent), len(set(stand.signatures)), stand.paused) == (4, 1, [7, 2, 10])
-
-
-@pytest.mark.parametrize("wait", ["-1", "Wed, 21 Oct 2026 07:28:00 GMT", "\N{ARABIC-INDIC DIGIT SEVEN}", "9" * 5_000])
-def test_a_retry_after_that_is_no_number_of_seconds_is_ignored(stand: Stand, wait: str) -> None:
-    stand.script = [refused(503, retry_after=wait), sold()]
-    stand.buy()
-    assert stand.paused == [2]
+def test_503_sends_the_same_payment_again_after_the_seconds_that_the_service_names(stand: Stand) -> None:
+    for waits, paused in (
+        (["7", "", "86400"], [7, 2, 10]),
+        (["-1", "Wed, 21 Oct 2026 07:28:00 GMT", "\u0667"], [2, 2, 2]),
+        (["9" * 5_000], [2]),
+    ):
+        stand.sent, stand.paused = [], []
+        stand.script = [*(refused(503, retry_after=wait) for wait in waits), sold()]
+        stand.buy()
+        assert (len(stand.sent), len(set(stand.signatures)), stand.paused) == (len(waits) + 1, 1, paused)
 
 
 @pytest.mark.parametrize(("step", "unreachable"), [(refused(503), False), (lost(), True)])
@@ -143,16 +133,6 @@ def test_a_payment_of_unknown_outcome_is_sent_by_the_next_identical_request_hour
     assert set(later.signatures) == set(stand.signatures)
     assert (later.agreed, later.opened, later.store.opened()) == ([], 0, [])
     assert later.told[0] == "Sending the payment of 0.005 USDC of 2025-07-25T12:00:00.000Z again. It is not a new one."
-
-
-@pytest.mark.parametrize("crash", [KeyboardInterrupt(), MemoryError(), SystemExit(137)])
-def test_a_crash_between_signing_and_the_answer_leaves_the_payment_to_the_next(stand: Stand, crash: Any) -> None:
-    stand.script = [crash]
-    with pytest.raises(type(crash)):
-        stand.buy()
-    stand.script = [sold()]
-    stand.buy()
-    assert (len(set(stand.signatures)), stand.opened, stand.store.spent_today()) == (1, 1, 5_000)
 
 
 @pytest.mark.promise("cli.pay-once")
@@ -197,17 +177,13 @@ def test_another_refusal_is_passed_on_and_the_payment_kept_for_the_same_request(
     assert (len(set(stand.signatures)), stand.opened) == (1, 1)
 
 
-@pytest.mark.parametrize("step", [UnreadableAnswerError("too long"), answered()])
-def test_an_answer_that_is_free_or_cannot_be_read_leaves_its_payment_to_the_same_request(
-    stand: Stand, step: Any
-) -> None:
-    stand.script = [step, sold()]
-    if isinstance(step, Exception):
-        with pytest.raises(UnreadableAnswerError):
-            stand.buy()
-    else:
+def test_an_answer_that_is_free_or_cannot_be_read_leaves_its_payment_to_the_same_request(stand: Stand) -> None:
+    stand.script = [UnreadableAnswerError("too long"), answered(), sold()]
+    with pytest.raises(UnreadableAnswerError):
         stand.buy()
-        assert stand.told == ["The service took nothing for this answer. The signed 0.005 USDC still count for today."]
+    assert len(stand.store.opened()) == 1
+    stand.buy()
+    assert stand.told[-1] == "The service took nothing for this answer. The signed 0.005 USDC still count for today."
     assert len(stand.store.opened()) == 1
     stand.buy()
     assert (len(set(stand.signatures)), stand.store.spent_today()) == (1, 5_000)
@@ -321,10 +297,7 @@ def test_an_unattended_buyer_opens_the_configured_wallet_once_and_needs_its_pass
     keystore.write_text(json.dumps(Account.encrypt(b"\x12" * 32, "secret", kdf="pbkdf2", iterations=2)))
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps({"keystore": str(keystore), "max-price": "0.01"}))
-    with pytest.raises(
-        RefusalError,
-        match=r"The password of .*wallet.json is missing, and there is no prompt. Set VERDICT_KEYSTORE_PASSWORD",
-    ):
+    with pytest.raises(RefusalError, match=r"password of .*wallet.json is missing, .* Set VERDICT_KEYSTORE_PASSWORD"):
         buyer()
     opened = buyer(VERDICT_KEYSTORE_PASSWORD="secret")
     keystore.unlink()

@@ -86,10 +86,10 @@ def test_a_receipt_that_cannot_be_stored_leaves_the_answer_and_the_open_payment(
     assert len(stand.store.opened()) == 1
 
 
-@pytest.mark.parametrize("name", ["../../../etc/passwd", "a/b", "", "x" * 65, "..", "a b", "ü", "a\nb"])
-def test_a_receipt_id_that_could_lead_elsewhere_is_none(stand: Stand, name: str) -> None:
-    stand.script = [sold(name)]
-    assert stand.buy().receipt_id is None
+def test_a_receipt_id_that_could_lead_elsewhere_is_none(stand: Stand) -> None:
+    for name in ("../../../etc/passwd", "a/b", "", "x" * 65, "..", "a b", "\u00fc", "a\nb"):
+        stand.script = [sold(name)]
+        assert stand.buy().receipt_id is None
     assert stand.store.receipts() == []
 
 

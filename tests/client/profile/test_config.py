@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from service.client import config, credentials
 from service.client.caller import open_client
@@ -36,40 +34,24 @@ def test_what_is_chosen_is_read_again_as_it_was_written(home: dict[str, str]) ->
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("contents", "said"),
     [
-        (b"{", "It is not JSON."),
-        (b"[" * 100_000, "It is not JSON."),
-        (b"\xff\xfe{", "It is not JSON."),
-        (b"[]", "It does not contain an object of names and values."),
-        (
-            b'{"max_price": "0.05"}',
-            "There is no setting 'max_price'. The settings are url, keystore, max-price, max-day.",
-        ),
-        (b'{"max-price": 0.05}', "max-price is not a text in quotation marks"),
-        (b'{"max-price": "a lot"}', "'a lot' is not an amount of USDC"),
-        (b'{"url": "verdict.example"}', "not a valid service URL"),
-        (b'{"keystore": " "}', "The path is empty."),
-        (b'{"url": "\\ud800"}', "not a valid service URL"),
+        ([b"{", b"[" * 100_000, b"\xff\xfe{"], r"It is not JSON\."),
+        ([b"[]"], r"It does not contain an object of names and values\."),
+        ([b'{"max_price": "0.05"}'], r"There is no setting 'max_price'\. The settings are url, keystore, max-price, m"),
+        ([b'{"max-price": 0.05}'], "max-price is not a text in quotation marks"),
+        ([b'{"max-price": "a lot"}'], "'a lot' is not an amount of USDC"),
+        ([b'{"url": "verdict.example"}', b'{"url": "\\ud800"}'], "not a valid service URL"),
+        ([b'{"keystore": " "}'], r"The path is empty\."),
     ],
-    ids=range(10),
-)
+)  # fmt: skip
 def test_a_file_that_is_not_understood_is_refused_with_what_is_wrong(
-    home: dict[str, str], content: bytes, said: str
+    home: dict[str, str], contents: list[bytes], said: str
 ) -> None:
-    write(home, content)
-    with pytest.raises(RefusalError, match=r"config\.json is not valid\. ") as caught:
-        config.read(home)
-    assert said in str(caught.value)
-    assert str(config.path(home)) in str(caught.value)
-
-
-def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) -> None:
-    config.path(home).mkdir(parents=True)
-    with pytest.raises(RefusalError, match=r"Cannot read .*: Is a directory\.$"):
-        config.read(home)
-    with pytest.raises(RefusalError, match=r"Cannot write .*: Is a directory\.$"):
-        config.write(home, Config())
+    for content in contents:
+        write(home, content)
+        with pytest.raises(RefusalError, match=rf"{config.path(home)} is not valid\. .*{said}"):
+            config.read(home)
 
 
 def test_a_keystore_is_stored_by_its_whole_path_and_never_a_key(
@@ -108,12 +90,6 @@ def test_what_is_no_amount_or_too_much_is_refused(said: str, texts: list[str]) -
             read_usdc(text)
 
 
-@settings(max_examples=50)
-@given(st.integers(0, 1_000_000_000))
-def test_an_amount_is_read_again_as_it_was_shown(micro_usd: int) -> None:
-    assert read_usdc(show_usdc(micro_usd)) == micro_usd
-
-
 @pytest.mark.promise("clients.settings")
 def test_the_typed_url_comes_before_the_environment_the_configuration_and_the_default(home: dict[str, str]) -> None:
     assert open_client(None, home).url == "http://127.0.0.1:8402"
@@ -144,12 +120,7 @@ def test_the_environments_token_comes_before_the_one_stored_for_the_url(home: di
 @pytest.mark.parametrize(
     ("typed", "variables", "said", "code"),
     [
-        (
-            None,
-            {"VERDICT_TOKEN": "s3cret\r\nX-Evil: 1"},
-            "VERDICT_TOKEN: This is not an API key or session",
-            UNKNOWN_CALLER,
-        ),
+        (None, {"VERDICT_TOKEN": "s3cret\r\nX: 1"}, "VERDICT_TOKEN: This is not an API key or session", UNKNOWN_CALLER),
         ("h", {"VERDICT_URL": "http://x"}, "--url: .*Use http", FAILED),
         ("", {}, "--url: .*Use http", FAILED),
         (None, {"VERDICT_URL": "h"}, "VERDICT_URL: .*Use http", FAILED),

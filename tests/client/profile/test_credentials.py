@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from service.client import credentials
 from service.client.credentials import StoredCredential, find, forget, keep
 from service.client.errors import RefusalError
 from service.client.files import state_dir
@@ -17,29 +16,26 @@ KEY = StoredCredential("verdict_sk_x", "api_key", None, None)
 
 
 class Keyring:
-    """A keyring that keeps what it is given, unless something is wrong with it."""
-
-    priority: float = 5
-    forgets = False
+    """A keyring that keeps what it is given, unless it is locked or keeps nothing."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], str] = {}
+        self.priority, self.forgets = 5.0, False
         self.wrong: Exception | None = None
+        self._kept: dict[tuple[str, str], str] = {}
+
+    @property
+    def kept(self) -> dict[tuple[str, str], str]:
+        if self.wrong:
+            raise self.wrong
+        return self._kept
 
     def set_password(self, service: str, name: str, token: str) -> None:
-        if self.wrong:
-            raise self.wrong
-        if not self.forgets:
-            self.kept[service, name] = token
+        self.kept.update({} if self.forgets else {(service, name): token})
 
     def get_password(self, service: str, name: str) -> str | None:
-        if self.wrong:
-            raise self.wrong
         return self.kept.get((service, name))
 
     def delete_password(self, service: str, name: str) -> None:
-        if self.wrong:
-            raise self.wrong
         del self.kept[service, name]
 
 
@@ -88,20 +84,13 @@ def test_a_token_in_a_working_keyring_is_nowhere_else(home: dict[str, str], keyr
     assert find(home, HERE) == ADA
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"wrong": RuntimeError("locked")}, {"wrong": OSError("no bus")}, {"wrong": KeyError("odd")},
-        {"forgets": True}, {"priority": 0.5},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "value"), [("wrong", RuntimeError("locked")), ("forgets", True), ("priority", 0.5)])
 def test_a_keyring_that_does_not_work_is_replaced_by_the_file(
-    home: dict[str, str], keyring: Keyring, changes: dict[str, object]
+    home: dict[str, str], keyring: Keyring, name: str, value: object
 ) -> None:
-    for name, value in changes.items():
-        setattr(keyring, name, value)
+    setattr(keyring, name, value)
     assert keep(home, HERE, ADA) == str(file(home))
-    assert (find(home, HERE), keyring.kept) == (ADA, {})
+    assert (find(home, HERE), keyring._kept) == (ADA, {})
 
 
 @pytest.mark.parametrize("state", ["lost", "locked", "gone"])
@@ -150,6 +139,3 @@ def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) ->
     file(home).parent.write_bytes(b"")
     with pytest.raises(RefusalError, match=r"Cannot write .*: File exists\.$"):
         keep(home, HERE, ADA)
-    with pytest.raises(RefusalError, match="not a valid service URL"):
-        find(home, "verdict")
-    assert credentials.FILE == "credentials.json"

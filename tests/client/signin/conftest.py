@@ -1,4 +1,4 @@
-"""A service's doors to sign in at, and somebody at a terminal."""
+"""A service's routes to sign in at, and somebody who types `verdict login` and `verdict logout`."""
 
 import io
 from collections.abc import Iterator
@@ -6,9 +6,34 @@ from pathlib import Path
 
 import pytest
 
+from service.cli import main
 from service.cli.environment import Environment
+from service.client import credentials
+from service.client.credentials import StoredCredential
 from tests.client.signin.gate import Gate, open_gate
-from tests.client.signin.person import Person
+
+
+class Person:
+    """Types commands at one service, with a home of their own."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        self.environment = {"HOME": str(home), "VERDICT_URL": url}
+        self.state_dir = home / ".local" / "state" / "verdict"
+
+    @property
+    def url(self) -> str:
+        return self.environment["VERDICT_URL"]
+
+    @property
+    def credential(self) -> StoredCredential | None:
+        """What is kept."""
+        return credentials.find(self.environment, self.url)
+
+    def login(self, *options: str) -> int:
+        return main._run(("login", *options), Environment(self.environment))
+
+    def logout(self) -> int:
+        return main._run(("logout",), Environment(self.environment))
 
 
 @pytest.fixture
@@ -19,9 +44,9 @@ def gate() -> Iterator[Gate]:
 
 @pytest.fixture
 def person(gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    """Somebody with a home of their own, who calls the gate's service, and pipes in nothing."""
+    """Calls the gate's service, and pipes in nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    return Person({"HOME": str(tmp_path), "VERDICT_URL": gate.url})
+    return Person(tmp_path, gate.url)
 
 
 @pytest.fixture

@@ -5,7 +5,10 @@ import re
 import socket
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock, call
 from urllib.parse import urlencode
 
 import pytest
@@ -32,17 +35,16 @@ def query(**changed: str) -> str:
 def callback() -> Iterator[Callback]:
     with Callback(STATE, ONWARD).open() as opened:
         yield opened
+    with pytest.raises(ConnectionRefusedError):  # nothing listens when it is over
+        socket.create_connection(("127.0.0.1", opened.port), PATIENCE_S)
 
 
-def ask(callback: Callback, target: str, method: str = "GET", host: str = "") -> tuple[int, dict[str, str], str]:
-    connection = http.client.HTTPConnection("127.0.0.1", callback.port, timeout=PATIENCE_S)
-    try:
+def ask(callback: Callback, target: str, method: str = "GET", host: str = "") -> tuple[int, Any, str]:
+    """Status, headers and text of an answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", callback.port, timeout=PATIENCE_S)) as connection:
         connection.request(method, target, headers={"Host": host} if host else {})
         response = connection.getresponse()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return response.status, headers, response.read().decode()
-    finally:
-        connection.close()
+        return response.status, response.headers, response.read().decode()
 
 
 def test_a_login_returns_once_on_loopback_alone_and_the_browser_is_sent_on(callback: Callback) -> None:
@@ -106,13 +108,6 @@ def test_a_browser_that_disconnects_is_not_reported_and_a_defect_is(
     assert ("KeyError: 'defect'" in capfd.readouterr().err) == printed
 
 
-def test_nothing_listens_when_it_is_over() -> None:
-    with Callback(STATE, ONWARD).open() as opened:
-        port = opened.port
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), PATIENCE_S)
-
-
 def test_a_session_is_read_in_any_order_perhaps_with_a_notice_and_its_token_is_not_printed() -> None:
     session = read_session(urlencode(dict(reversed(FIELDS.items()))), STATE)
     assert session == SESSION
@@ -171,13 +166,8 @@ def test_the_state_of_the_last_login_at_a_service_is_stored_for_its_owner_until_
 def test_a_browser_is_opened_on_a_desktop_and_not_one_of_text_in_the_terminal(
     monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], opens: bool
 ) -> None:
-    pages: list[str] = []
-
-    def note(page: str) -> bool:
-        pages.append(page)
-        return True
-
-    monkeypatch.setattr("webbrowser.open", note)
+    opened = Mock(return_value=True)
+    monkeypatch.setattr("webbrowser.open", opened)
     monkeypatch.setattr("sys.platform", platform)
     assert open_browser(URL, variables) is opens
-    assert pages == [URL] * opens
+    assert opened.call_args_list == [call(URL)] * opens

@@ -16,24 +16,19 @@ from service.client import browser_login, credentials
 from service.client.answer import RefusedError, UnreachableError, UnreadableAnswerError
 from service.client.credentials import StoredCredential
 from service.client.errors import UNAVAILABLE, UNKNOWN_CALLER, UNREACHABLE, RefusalError
+from tests.client.signin.conftest import Person
 from tests.client.signin.gate import Gate
 from tests.client.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
-from tests.client.signin.person import Person
 
 PATIENCE_S = 30.0
 
 
 class Browser:
-    """Signs in on the page it is sent to, and returns where that says; says that it could be opened.
-
-    Args:
-        gate: Where its session comes from.
-    """
+    """Signs in on the page it is sent to, and returns where that says; says that it could be opened."""
 
     def __init__(self, gate: Gate) -> None:
         self.changed: dict[str, str] = {}
         self.pages: list[str] = []
-        self._answered: tuple[int, str | None] = (0, None)
         self._gate = gate
 
     def __call__(self, page: str, _environment: object) -> bool:
@@ -137,8 +132,8 @@ def test_answers_of_another_form_are_refused_and_nothing_is_stored(
 
 @pytest.mark.promise("signin.login-command")
 @pytest.mark.usefixtures("terminal")
-def test_the_browser_is_sent_to_the_page_and_its_session_stored(
-    gate: Gate, person: Person, browser: Browser, capsys: pytest.CaptureFixture[str]
+def test_the_browser_is_sent_to_the_page_or_its_address_printed_and_its_session_stored(
+    gate: Gate, person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     browser.changed = {"notice": "This account has no free questions."}
     assert person.login() == 0
@@ -153,19 +148,13 @@ def test_the_browser_is_sent_to_the_page_and_its_session_stored(
         f"Signed in to {gate.url} as {ADDRESS} until {str(kept.expires_at)[:10]}. "
         f"It is stored in {person.state_dir / 'credentials.json'}.\n"
     )
-    assert "Your browser opens this page to sign in:" in told.err
+    assert f"Your browser opens this page to sign in:\n  {browser.pages[0]}\n" in told.err
     assert told.err.endswith("verdict: This account has no free questions.\n")
     assert "session.0" not in told.out + told.err
     assert browser_login.find_login(person.environment, gate.url) is None
-
-
-@pytest.mark.usefixtures("terminal")
-def test_where_no_browser_is_opened_its_address_is_printed(
-    person: Person, browser: Browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     monkeypatch.setattr(login_commands, "open_browser", lambda *given: browser(*given) is None)
-    person.login()
-    assert f"Open this page to sign in:\n  {browser.pages[0]}\n" in capsys.readouterr().err
+    assert person.login() == 0
+    assert f"Open this page to sign in:\n  {browser.pages[1]}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("is_terminal", "given"), [(False, []), (True, ["--no-browser"])])
@@ -196,7 +185,7 @@ def test_a_session_that_the_service_does_not_confirm_is_not_stored(
 
 
 def test_a_service_without_a_page_or_that_fails_is_named_before_a_browser_is_opened(gate: Gate, person: Person) -> None:
-    gate.has_page = False
+    gate.answers["/auth/cli"] = (404, {"error": {"code": "NOT_FOUND", "message": "Path not found."}})
     for given in ([], ["--paste"]):
         with pytest.raises(RefusalError, match="verdict login --keystore FILE"):
             person.login(*given)
@@ -231,18 +220,20 @@ def test_a_login_whose_browser_could_not_return_is_finished_by_pasting_what_the_
     assert browser_login.find_login(person.environment, gate.url) is None
 
 
-@pytest.mark.parametrize("kind", ["api_key", "session"])
+@pytest.mark.parametrize(
+    ("kind", "wallet", "said"),
+    [("api_key", None, "The key works at {url}. It is stored in "), ("session", ADDRESS, "Signed in to {url} as ")],
+)
 def test_a_key_is_stored_once_the_service_has_confirmed_its_owner(
     gate: Gate, person: Person, terminal: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    kind: Any,
+    kind: str, wallet: str | None, said: str,
 ) -> None:  # fmt: skip
-    wallet = None if kind == "api_key" else ADDRESS
     gate.tokens["verdict_sk_x"] = {"kind": kind, "userId": 1, "walletAddress": wallet}
     monkeypatch.setattr("service.client.wallet.getpass", lambda *_: "verdict_sk_x")
     assert person.login("--token") == 0
     assert person.credential == ("verdict_sk_x", kind, wallet, None, None)
     out = capsys.readouterr().out
-    assert out.startswith(f"The key works at {gate.url}. It is stored in " if wallet is None else "Signed in to ")
+    assert out.startswith(said.format(url=gate.url))
     assert "verdict_sk_x" not in out
 
 
@@ -271,11 +262,10 @@ def test_a_key_that_is_not_confirmed_is_not_stored(
 
 def keep(gate: Gate, person: Person, kind: Any = "session") -> None:
     token, ends = gate.open_session(ADDRESS)
-    credential = StoredCredential(token, kind, ADDRESS, ends)
-    credentials.keep(person.environment, person.url, credential)
+    credentials.keep(person.environment, person.url, StoredCredential(token, kind, ADDRESS, ends))
 
 
-def test_a_session_is_ended_at_the_service_and_deleted_here_also_if_it_had_ended(
+def test_a_session_is_ended_at_the_service_and_deleted_here_also_if_it_had_ended_and_a_key_only_here(
     gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]
 ) -> None:
     person.environment["VERDICT_TOKEN"] = "other"
@@ -290,6 +280,11 @@ def test_a_session_is_ended_at_the_service_and_deleted_here_also_if_it_had_ended
     assert "VERDICT_TOKEN is still set" in told.err
     assert person.logout() == 0
     assert capsys.readouterr().out == f"You were not signed in to {gate.url}.\n"
+    keep(gate, person, "api_key")
+    gate.asked.clear()
+    assert person.logout() == 0
+    assert (gate.asked, person.credential) == ([], None)
+    assert "It works until it is revoked by `verdict keys revoke` with a wallet's" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("status", [429, 500, None])
@@ -306,13 +301,3 @@ def test_a_session_that_the_service_does_not_end_is_deleted_here_and_said_to_go_
         person.logout()
     assert refused.value.code == (UNREACHABLE if status is None else UNAVAILABLE)
     assert person.credential is None
-
-
-def test_a_key_is_deleted_here_and_not_ended(gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(gate, person, "api_key")
-    assert person.logout() == 0
-    assert (gate.asked, person.credential) == ([], None)
-    assert (
-        "It works until it is revoked by `verdict keys revoke` with a wallet's session, or the"
-        in capsys.readouterr().out
-    )
