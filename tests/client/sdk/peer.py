@@ -44,16 +44,14 @@ def answers(body: bytes, status: int = 200, **headers: str) -> Reply:
 class Peer:
     """Listens on the loopback; its replies are given out in their order, over however many connections."""
 
-    def __init__(self, replies: tuple[Reply, ...], host: str, context: ssl.SSLContext | None, hello: bytes) -> None:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, 0), family=family)
+    def __init__(self, replies: tuple[Reply, ...], context: ssl.SSLContext | None, hello: bytes) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
         self._replies = list(replies)
         self._context = context
         self._hello = hello
         self._accepted: list[socket.socket] = []
         self.heard: list[Heard] = []
-        shown = f"[{host}]" if ":" in host else host
-        self.url = f"http{'s' if context else ''}://{shown}:{self._listener.getsockname()[1]}"
+        self.url = f"http{'s' if context else ''}://127.0.0.1:{self._listener.getsockname()[1]}"
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -70,18 +68,11 @@ class Peer:
             for number in range(1, 100):
                 accepted, _ = self._listener.accept()
                 accepted.settimeout(PATIENCE_S)
-                with suppress(OSError), self._dressed(accepted) as connection:
-                    self._accepted = [connection]
-                    self._talk(connection, number)
-
-    def _dressed(self, accepted: socket.socket) -> socket.socket:
-        if self._context is None:
-            return accepted
-        try:
-            return self._context.wrap_socket(accepted, server_side=True)
-        except OSError:
-            accepted.close()
-            raise
+                with suppress(OSError), accepted:
+                    wrap = self._context and self._context.wrap_socket
+                    with wrap(accepted, server_side=True) if wrap else accepted as connection:
+                        self._accepted = [connection]
+                        self._talk(connection, number)
 
     def _talk(self, connection: socket.socket, number: int) -> None:
         if self._hello:
@@ -104,18 +95,9 @@ class Peer:
 
 
 @contextmanager
-def peer(
-    *replies: Reply, host: str = "127.0.0.1", context: ssl.SSLContext | None = None, hello: bytes = b""
-) -> Iterator[Peer]:
-    """Listen while the test runs.
-
-    Args:
-        replies: In their order.
-        host: An address of the loopback.
-        context: Speaks TLS with it.
-        hello: Said as soon as somebody connects, and nothing after it.
-    """
-    listening = Peer(replies, host, context, hello)
+def peer(*replies: Reply, context: ssl.SSLContext | None = None, hello: bytes = b"") -> Iterator[Peer]:
+    """Listen while the test runs, with TLS by a context; `hello` is said to each connection, and nothing after it."""
+    listening = Peer(replies, context, hello)
     try:
         yield listening
     finally:

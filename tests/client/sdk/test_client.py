@@ -31,8 +31,8 @@ from service.wire.offers import OFFERS
 from service.wire.streams import STREAMS, GapLine
 from tests.cli.recorded import ANSWERS
 from tests.cli.streamed import CLOSE, HEARTBEAT, OPEN, event, line
-from tests.client.sdk.peer import Reply, answers, peer
-from tests.mcp.recorded import Recorded, Refusal, load, recorded
+from tests.client.sdk.peer import Reply, answers, peer, says
+from tests.mcp.recorded import Recorded, load, recorded
 
 KEY = "verdict_sk_test"
 PATIENCE_S = 20.0
@@ -64,8 +64,7 @@ def service() -> Iterator[Recorded]:
 
 def streamed(*lines: bytes) -> Reply:
     """An answer in lines without a length: it ends with the connection."""
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"
-    return Reply(head + b"".join(lines), hang_up=True)
+    return Reply(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"".join(lines), hang_up=True)
 
 
 def watched(*replies: Reply, **options: Any) -> tuple[list[Any], list[str]]:
@@ -91,8 +90,6 @@ async def test_each_call_is_answered_in_its_type_and_every_priced_route_has_one(
                 assert heard.key
     async with AsyncVerdict(service.url, KEY) as asynchronous:
         found: list[ApiResult[Any]] = await asyncio.gather(*(method(asynchronous) for method in CALLS))
-        paged(service)
-        assert [page.next_cursor async for page in asynchronous.pages(asynchronous.coins())] == ["c1", None]
     assert all(isinstance(result.data, result.call.result) for result in found)
     assert {offer.id for offer in OFFERS if offer.payable} <= {result.call.offer for result in found}
     assert {heard.bearer for heard in service.heard} == {f"Bearer {KEY}"}
@@ -153,25 +150,17 @@ def test_an_answer_of_another_form_is_an_error_that_keeps_its_bytes(body: bytes)
     assert caught.value.body == body
 
 
-def paged(service: Recorded) -> None:
-    """Two pages of coins: the second has no cursor."""
+async def test_pages_follow_the_cursor_to_the_last_one() -> None:
     first, second = load("coins"), load("coins")
     first["data"]["meta"]["next_cursor"], second["data"]["meta"]["next_cursor"] = "c1", None
-    answer = service.answer
-
-    def turn(heard: Any) -> Refusal:
-        service.instead[heard.path] = Refusal(200, second if "cursor" in heard.query else first)
-        return answer(heard)
-
-    service.answer = turn  # type: ignore[method-assign]
-
-
-def test_pages_follow_the_cursor_to_the_last_one(service: Recorded) -> None:
-    paged(service)
-    with Verdict(service.url, KEY) as client:
-        assert len(list(client.pages(client.coins(limit=10)))) == 2
-    asked = [(heard.query.get("cursor"), heard.query["limit"]) for heard in service.heard]
-    assert asked == [(None, "10"), ("c1", "10")]
+    with peer(*[says(first), says(second)] * 2) as there:
+        with Verdict(there.url, KEY) as client:
+            found = [page.next_cursor for page in client.pages(client.coins(limit=10))]
+        async with AsyncVerdict(there.url, KEY) as asynchronous:
+            found += [page.next_cursor async for page in asynchronous.pages(asynchronous.coins(limit=10))]
+    assert found == ["c1", None] * 2
+    page = "/api/cli/coins?sort=rank&limit=10"
+    assert [heard.target for heard in there.heard] == [page, f"{page}&cursor=c1"] * 2
 
 
 @pytest.mark.parametrize("stream", STREAMS)

@@ -57,12 +57,16 @@ async def test_a_call_within_the_limits_is_paid_for_and_names_its_receipt(state:
     with peer(due(), *SOLD, due(), *SOLD) as there:
         with Verdict(there.url, "k", wallet=WALLET) as client:
             result = client.coin_risk("BTC")
-        async with AsyncVerdict(there.url, "k", wallet=WALLET) as asynchronous:
+        async with AsyncVerdict(there.url, wallet=WALLET) as asynchronous:
             assert (await asynchronous.coin_risk("BTC")).receipt_id == "rcp_1"
     assert (result.data.symbol, result.receipt_id) == ("BTC", "rcp_1")
-    payload = payment_in({"PAYMENT-SIGNATURE": there.heard[1].headers["payment-signature"]})["payload"]
-    assert (payload["authorization"]["value"], payload["authorization"]["to"]) == ("5000", PAYEE)
+    for sent in (there.heard[1], there.heard[4]):
+        authorization = payment_in({"PAYMENT-SIGNATURE": sent.headers["payment-signature"]})["payload"]["authorization"]
+        assert (authorization["value"], authorization["to"]) == ("5000", PAYEE)
     assert list(json.loads((state / "paying" / "spent.json").read_text())["spent"].values()) == [10_000]
+    # Without an account the payer signs to read the receipt.
+    assert ["authorization" in heard.headers for heard in there.heard] == [*[True] * 3, *[False] * 3]
+    assert ["x-payer-signature" in heard.headers for heard in there.heard] == [*[False] * 5, True]
 
 
 def test_a_paid_answer_that_cannot_be_decoded_is_kept_in_the_error() -> None:
@@ -73,13 +77,6 @@ def test_a_paid_answer_that_cannot_be_decoded_is_kept_in_the_error() -> None:
     ):
         client.coin_risk("BTC")
     assert raised.value.body == b'{"data": {"new": 1}}'
-
-
-def test_a_payer_without_an_account_signs_for_the_receipt() -> None:
-    with peer(due(), *SOLD) as there, Verdict(there.url, wallet=WALLET) as client:
-        client.coin_risk("BTC")
-    assert "authorization" not in there.heard[1].headers
-    assert there.heard[2].headers["x-payer-signature"].startswith("0x")
 
 
 @pytest.mark.parametrize("limits", [{"max_price_usdc": "0.004"}, {"max_day_usdc": "0.009"}, {"max_price_usdc": "0"}])
@@ -106,15 +103,19 @@ def test_another_payee_than_the_first_is_not_paid() -> None:
     assert len(there.heard) == 4
 
 
-@pytest.mark.parametrize("is_understood", [True, False])
-def test_without_a_wallet_the_price_is_said_and_nothing_is_paid(state: Path, is_understood: bool) -> None:
-    reply = due() if is_understood else says({"error": {"code": "PAYMENT_REQUIRED", "message": "Pay."}}, 402)
-    said = r"wallet=` to pay 0\.005 USDC" if is_understood else "wallet=` to pay for it"
+@pytest.mark.parametrize(
+    ("reply", "said", "price"),
+    [
+        (due(), r"wallet=` to pay 0\.005 USDC", "0.005"),
+        (says({"error": {"code": "PAYMENT_REQUIRED", "message": "Pay."}}, 402), "wallet=` to pay for it", None),
+    ],
+)
+def test_without_a_wallet_the_price_is_said_and_nothing_is_paid(
+    state: Path, reply: Reply, said: str, price: str | None
+) -> None:
     with peer(reply) as there, Verdict(there.url) as client, pytest.raises(UnpaidError, match=said) as raised:
         client.coin_risk("BTC")
-    assert (None if raised.value.terms is None else raised.value.terms.price_usdc) == (
-        "0.005" if is_understood else None
-    )
+    assert (raised.value.terms and raised.value.terms.price_usdc) == price
     assert isinstance(raised.value.__cause__, RefusedError)
     assert not state.exists()
 
@@ -185,13 +186,11 @@ def test_a_read_that_the_service_was_not_ready_for_is_sent_once_more() -> None:
 @pytest.mark.parametrize(
     ("reply", "method"),
     [
-        (refuses("UNAVAILABLE", wait="11"), "coin_risk"),
-        (refuses("UNAVAILABLE", wait="soon"), "coin_risk"),
-        (refuses("PAYMENT_PENDING"), "coin_risk"),
-        (refuses("RATE_LIMITED", 429), "coin_risk"),
+        *((refuses("UNAVAILABLE", wait=wait), "coin_risk") for wait in ("11", "soon")),
+        (refuses("PAYMENT_PENDING"), "coin_risk"), (refuses("RATE_LIMITED", 429), "coin_risk"),
         (refuses("UNAVAILABLE"), "question"),
     ],
-)
+)  # fmt: skip
 def test_nothing_else_is_sent_again(reply: Reply, method: str) -> None:
     with peer(reply) as there, Verdict(there.url) as client, pytest.raises(RefusedError):
         getattr(client, method)("BTC")
