@@ -22,6 +22,9 @@ from threading import Lock, Thread
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import parse_qs
 
+from msgspec import Struct, convert
+from msgspec.structs import asdict
+
 from service.client.connection import is_token
 from service.client.errors import RefusalError
 from service.client.files import read_document, state_dir, write_document
@@ -40,6 +43,11 @@ _POLL_S: Final = 0.05
 _OTHER_TEXT: Final = "This is not the text that the sign-in page gives."
 
 
+class _Begun(Struct):
+    url: str
+    state: str
+
+
 def open_browser(url: str, environment: Mapping[str, str]) -> bool:
     """Open a page and return whether it was opened. A text browser in this terminal is not used."""
     if sys.platform not in _DESKTOPS and not any(map(environment.get, _DISPLAYS)):
@@ -49,18 +57,17 @@ def open_browser(url: str, environment: Mapping[str, str]) -> bool:
 
 def begin_login(environment: Mapping[str, str], url: str) -> str:
     """Begin a login and return its state: 43 URL-safe characters. `RefusalError` if it cannot be stored."""
-    state = secrets.token_urlsafe(_STATE_BYTES)
-    write_document(state_dir(environment) / STATE_FILE, {"url": url, "state": state})
-    return state
+    begun = _Begun(url, secrets.token_urlsafe(_STATE_BYTES))
+    write_document(state_dir(environment) / STATE_FILE, asdict(begun))
+    return begun.state
 
 
 def find_login(environment: Mapping[str, str], url: str) -> str | None:
     """The state of an unfinished login at a service; None without one."""
-    document: Any = None
+    begun = None
     with suppress(RefusalError):  # an unreadable file is replaced by the next login
-        document = read_document(state_dir(environment) / STATE_FILE, lambda document: document, str)
-    begun = isinstance(document, dict) and document.get("url") == url
-    return str(document["state"]) if begun and isinstance(document.get("state"), str) else None
+        begun = read_document(state_dir(environment) / STATE_FILE, lambda document: convert(document, _Begun), str)
+    return None if begun is None or begun.url != url else begun.state
 
 
 def end_login(environment: Mapping[str, str]) -> None:

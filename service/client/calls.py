@@ -120,10 +120,11 @@ class ApiMethod(Generic[P, T]):
         return send
 
 
-def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str) -> ApiMethod[P, T]:
+def route(offer: str, result: type[T], takes: Callable[P, Struct], summary: str = "", **fixed: str) -> ApiMethod[P, T]:
     """A method that takes the fields of a route's query struct, and returns its answer.
 
-    Only the parameters of the struct are used: the service checks their values. `fixed` are further parameters.
+    Only the parameters of the struct are used: the service checks their values. `summary` is the docstring, else that
+    of the offer; `fixed` are further parameters.
     """
     signature, kinds = inspect.signature(takes), get_type_hints(takes)
     signature = signature.replace(
@@ -135,7 +136,7 @@ def route(offer: str, result: type[T], takes: Callable[P, Struct], **fixed: str)
         return ApiCall(offer, result, {**signature.bind(*arguments, **named).arguments, **fixed})
 
     describe.__signature__ = signature  # type: ignore[attr-defined]
-    describe.__doc__ = f"{OFFER_OF[offer].summary}."
+    describe.__doc__ = f"{summary or OFFER_OF[offer].summary}."
     return ApiMethod(describe)
 
 

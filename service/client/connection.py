@@ -73,7 +73,7 @@ class RequestParts(NamedTuple):
 
 
 class ApiConnection:
-    """One caller of one service. `token` is an API key or a session, None for public routes.
+    """One caller of the service at a URL in its normal form. `token` is an API key or session, or None.
 
     Raises:
         ValueError: If the token is not valid (`is_token`); the message does not repeat it.
@@ -90,7 +90,7 @@ class ApiConnection:
         self._used_s = 0.0
         if token and not is_token(token):
             raise ValueError(INVALID_CREDENTIAL)
-        self.url = url.rstrip("/")
+        self.url = url
         self.token = token
         self._timeout_s = timeout_s
 
@@ -203,21 +203,22 @@ class ApiConnection:
         if not harmless and self._clock.monotonic() - self._used_s > FRESH_S:
             self.close()
         kept = self._connection
-        connection = self._connect()
-        if self._proxy is not None and not isinstance(connection, http.client.HTTPSConnection):
-            target, sent = self.url + target, {**sent, **_credentials(self._proxy)}
         try:
-            connection.request(method, target, payload, dict(sent))
-            response = connection.getresponse()
+            return self._send_once(method, target, payload, sent)
         except _CLOSED:
-            if connection is not kept or not harmless:
+            if not harmless or self._connection is not kept:
                 raise
-            self.close()
-            connection = self._connect()
-            connection.request(method, target, payload, dict(sent))
-            response = connection.getresponse()
-        if response.status == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED and self._proxy is not None:
-            raise UnreachableError(_why_unconnected(OSError(f"status {response.status}"), self.url, self._proxy))
+        self.close()
+        return self._send_once(method, target, payload, sent)
+
+    def _send_once(self, method: str, target: str, payload: bytes | None, sent: Headers) -> http.client.HTTPResponse:
+        connection, proxy = self._connect(), self._proxy
+        if proxy is not None and not isinstance(connection, http.client.HTTPSConnection):
+            target, sent = self.url + target, {**sent, **_credentials(proxy)}
+        connection.request(method, target, payload, dict(sent))
+        response = connection.getresponse()
+        if proxy is not None and response.status == http.HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            raise UnreachableError(_why_unconnected(OSError(f"status {response.status}"), self.url, proxy))
         return response
 
     def _connect(self) -> http.client.HTTPConnection:
@@ -318,7 +319,7 @@ _UNANSWERED: Final[tuple[tuple[type[Exception], str], ...]] = (
 """Error of a request that was sent, and its message."""
 
 
-def _why_unconnected(error: Exception, url: str, proxy: Proxy | None = None) -> str:
+def _why_unconnected(error: Exception, url: str, proxy: Proxy | None) -> str:
     """Message for a failed connection attempt; `OSError("status N")` is the proxy's refusal."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (

@@ -8,7 +8,8 @@ everything, and a disabled backend stores nothing without an error. So a token c
 back. Backends with a priority below 1 (plain files of keyrings.alt) are no better than our own file.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, Literal, NamedTuple
 
 from service.client.address import read_address
@@ -53,7 +54,8 @@ def keep(environment: Mapping[str, str], url: str, credential: StoredCredential,
     entry = {"kind": credential.kind, "wallet": credential.wallet, "expires_at": credential.expires_at}
     entry |= {"in": "keyring"} if in_keyring else {"token": credential.token}
     entry |= {} if credential.origin is None else {"origin": credential.origin}
-    _change(environment, lambda entries: entries.__setitem__(name, entry))
+    with _changing(environment) as entries:
+        entries[name] = entry
     return "the keyring" if in_keyring else str(state_dir(environment) / FILE)
 
 
@@ -78,7 +80,8 @@ def forget(environment: Mapping[str, str], url: str) -> None:
         return
     if entry.get("in") == "keyring":
         _keyring(lambda backend: backend.delete_password(_SERVICE, name))
-    _change(environment, lambda entries: entries.pop(name, None))
+    with _changing(environment) as entries:
+        entries.pop(name, None)
 
 
 def _name(url: str) -> str:
@@ -88,11 +91,12 @@ def _name(url: str) -> str:
         raise RefusalError(str(error)) from None
 
 
-def _change(environment: Mapping[str, str], change: Callable[[Entries], object]) -> None:
+@contextmanager
+def _changing(environment: Mapping[str, str]) -> Iterator[Entries]:
     file = state_dir(environment) / FILE
     with writing(file), locked(file.with_suffix(".lock")):
         entries = _read(environment)
-        change(entries)
+        yield entries
         write_document(file, entries)
 
 

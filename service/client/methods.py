@@ -72,16 +72,25 @@ class ApiMethods:
     resolve = route("resolve", Resolved, ResolveQuery)
     market_global = route("market.global", GlobalMarket, NoParameters)
     coin_sentiment = route("coin.sentiment", OneCoinSentiment, OfSymbol)
-    sentiment_categories = route("sentiment", SentimentCategories, NoParameters, action="categories")
+    sentiment_categories = route(
+        "sentiment", SentimentCategories, NoParameters, "Sentiment of all categories, the most mentioned first",
+        action="categories",
+    )  # fmt: skip
     narratives = route("narratives", Narratives, NoParameters)
     market_crossing = route("market.crossing", Crossings, NoParameters)
     funding_alerts = route("funding.alerts", FundingAlerts, AlertsQuery)
-    regime = route("regime", ActiveRegime, NoParameters, action="active")
-    regime_signals = route("regime", RegimeSignals, NoParameters, action="signals")
-    regime_confidence = route("regime", RegimeConfidence, NoParameters, action="confidence")
-    regime_history = route("regime", RegimeHistory, OfSymbol, action="history")
+    regime = route("regime", ActiveRegime, NoParameters, "The market regime and the open positions", action="active")
+    regime_signals = route("regime", RegimeSignals, NoParameters, "Regime changes, newest first", action="signals")
+    regime_confidence = route(
+        "regime", RegimeConfidence, NoParameters, "Confidence in each coin's regime, 0 to 1", action="confidence"
+    )
+    regime_history = route(
+        "regime", RegimeHistory, OfSymbol, "Every position that a coin's regime has had, oldest first", action="history"
+    )
     rwa_symbol = route("rwa.symbol", RwaAsset, OfRwaSymbol)
-    transcript_sources = route("transcripts", TranscriptSources, NoParameters, action="sources")
+    transcript_sources = route(
+        "transcripts", TranscriptSources, NoParameters, "The feeds that highlights come from", action="sources"
+    )
     receipts = route("receipts.list", ReceiptList, ReceiptsQuery)
 
     @ApiMethod

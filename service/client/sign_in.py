@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Final
 
-from msgspec import Meta, MsgspecError, Struct, convert
+from msgspec import Meta, Struct, convert
 
 from service.client.answer import CHECK_URL, UnreadableAnswerError
 from service.client.connection import ApiConnection
@@ -116,5 +116,5 @@ def sign_out(client: ApiConnection) -> None:
 def _reading() -> Iterator[None]:
     try:
         yield
-    except (MsgspecError, ValueError):
+    except ValueError:  # of `convert` too
         raise UnreadableAnswerError(f"The answer lacks a field that a sign-in needs. {CHECK_URL}") from None

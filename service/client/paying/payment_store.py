@@ -81,7 +81,8 @@ class PaymentStore:
 
     def spent_today(self) -> int:
         """Amount signed since 00:00 UTC in micro-USD; future days (of a clock that ran ahead) count too."""
-        return self._since_today(self._days())
+        today = day_of(self._clock.now_ms())
+        return sum(amount for day, amount in self._days().items() if day >= today)
 
     def payee(self, url: str) -> Payee | None:
         """The payee of the last payment to a service; None if there was none."""
@@ -117,7 +118,7 @@ class PaymentStore:
     def drop(self, asked: SentRequest, kept: StoredPayment) -> None:
         """Delete the open payment of a request, unless another was signed meanwhile."""
         with self._locked():
-            if self._read(self._path(asked)) == kept:
+            if self.find(asked) == kept:
                 self._path(asked).unlink()
 
     def finish(self, asked: SentRequest, kept: StoredPayment, record: Mapping[str, Any]) -> None:
@@ -162,8 +163,9 @@ class PaymentStore:
 
     def _read(self, path: Path) -> StoredPayment | None:
         kept = _decoded(path, StoredPayment)
-        gone = kept is not None and self._clock.now_ms() > kept.signed_ms + ANSWER_KEPT_MS
-        return None if kept is None or (gone and not self.may_settle(kept)) else kept
+        if kept is None or self._clock.now_ms() <= kept.signed_ms + ANSWER_KEPT_MS or self.may_settle(kept):
+            return kept
+        return None
 
     def _path(self, asked: SentRequest) -> Path:
         parts = (asked.url.encode(), asked.caller.encode(), asked.request)
@@ -171,16 +173,11 @@ class PaymentStore:
         return self.folder / "open" / f"{name}.json"
 
     def _count(self, amount: int, ceilings: Ceilings) -> None:
+        check_day(amount, self.spent_today(), ceilings)
         days, today = self._days(), day_of(self._clock.now_ms())
-        check_day(amount, self._since_today(days), ceilings)
         days[today] = days.get(today, 0) + amount
         newest = {day: spent for day, spent in days.items() if day > today - _DAYS_KEPT}
         write_whole(self.folder / "spent.json", msgspec.json.encode(_Spent(newest)))
-
-    def _since_today(self, days: Mapping[int, int]) -> int:
-        # An amount signed with a clock that ran ahead counts until its day is over.
-        today = day_of(self._clock.now_ms())
-        return sum(amount for day, amount in days.items() if day >= today)
 
     def _remember(self, url: str, payee: Payee) -> None:
         payees = self._payees()
@@ -203,7 +200,7 @@ def _decoded(path: Path, kind: type[T]) -> T | None:
         return None if content is None else msgspec.json.decode(content, type=kind)
     except OSError as error:
         raise UnpaidError(f"Cannot read {path}: {error.strerror}. Nothing is paid until it can be read.") from error
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UnpaidError(
             f"{path} is damaged. Nothing is paid until it is repaired. Delete it if you know what it contained."
         ) from error

@@ -4,7 +4,6 @@ import asyncio
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from inspect import signature
 from operator import methodcaller as call
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ from service.client import (
     VerdictError,
 )  # fmt: skip
 from service.client.client import EVENT_DATA
+from service.client.methods import ApiMethods
 from service.client.pool import MOST_CALLS, CallThreads
 from service.wire.coins import CoinRow
 from service.wire.market import RiskContext
@@ -100,6 +100,8 @@ def test_a_method_shows_its_parameters_and_refuses_others() -> None:
     shown = "(symbol: str, count: int = 24, unit: Literal['h', 'd'] = 'h') -> "
     assert str(signature(client.coin_historical)).startswith(shown)
     assert client.coin_historical.__doc__ == "Price and funding history of one coin."
+    summaries = [method.__doc__ for name, method in vars(ApiMethods).items() if not name.startswith("_")]
+    assert len(summaries) == len(set(summaries)), "each method says what it returns"
     with pytest.raises(TypeError, match="missing a required argument: 'symbol'"):
         client.coin_risk(coin="BTC")  # type: ignore[call-arg]
 
@@ -267,12 +269,10 @@ def test_a_call_that_is_under_way_does_not_keep_the_process() -> None:
         begun.set()
         return silent.wait(PATIENCE_S)
 
-    async def leave() -> None:
+    async def leave() -> asyncio.Task[bool]:
         task = asyncio.create_task(CallThreads().run(wait))
         await asyncio.to_thread(begun.wait, PATIENCE_S)
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        return task  # cancelled with its loop
 
     asyncio.run(leave())
     assert found[0].daemon
