@@ -23,7 +23,6 @@ from typing import Any, Final, NamedTuple, Self
 from urllib.parse import parse_qs
 
 from msgspec import Struct, convert
-from msgspec.structs import asdict
 
 from service.client.connection import is_token
 from service.client.errors import RefusalError
@@ -57,9 +56,9 @@ def open_browser(url: str, environment: Mapping[str, str]) -> bool:
 
 def begin_login(environment: Mapping[str, str], url: str) -> str:
     """Begin a login and return its state: 43 URL-safe characters. `RefusalError` if it cannot be stored."""
-    begun = _Begun(url, secrets.token_urlsafe(_STATE_BYTES))
-    write_document(state_dir(environment) / STATE_FILE, asdict(begun))
-    return begun.state
+    state = secrets.token_urlsafe(_STATE_BYTES)
+    write_document(state_dir(environment) / STATE_FILE, {"url": url, "state": state})
+    return state
 
 
 def find_login(environment: Mapping[str, str], url: str) -> str | None:

@@ -2,12 +2,12 @@
 
 import fcntl
 import json
+import multiprocessing
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -119,47 +119,28 @@ def test_a_disk_that_is_full_from_any_step_on_has_nothing_sent_or_its_answer_ret
     assert last < MOST - 1
 
 
-RACER = """
-import sys
-from pathlib import Path
-from service.client.answer import SentRequest
-from service.client.paying.payment_store import PaymentStore, StoredPayment
-from service.client.paying.terms import Ceilings, UnpaidError
-from tests.fakes.clock import FakeClock
-
-folder, me = Path(sys.argv[1]), sys.argv[2]
-store = PaymentStore(folder, FakeClock())
-print("ready", flush=True)
-sys.stdin.readline()
-for number in range(12):
-    kept = StoredPayment("u", "w", 70_000, "n", "p", "q", me, 2**40, 1_753_444_800_000, str(number))
-    try:
-        store.take(SentRequest("u", f"{me} {number}".encode(), ""), 70_000, Ceilings(), lambda: kept)
-    except UnpaidError:
-        break
-    print(number, flush=True)
-"""
+def _spend(folder: Path, me: str, start: Barrier) -> None:
+    """Take twelve payments, or as many as the ceiling of the day allows."""
+    store = PaymentStore(folder, FakeClock())
+    start.wait(60)
+    with suppress(UnpaidError):
+        for number in range(12):
+            kept = replace(KEPT, payer=me, nonce=str(number))
+            asked = ASKED._replace(request=f"{me} {number}".encode())
+            store.take(asked, 70_000, Ceilings(), lambda kept=kept: kept)  # type: ignore[misc]
 
 
 @pytest.mark.process
 def test_processes_at_once_never_pass_the_ceiling_together(store: PaymentStore, tmp_path: Path) -> None:
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACER, str(tmp_path), str(number)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )
-        for number in range(2)
-    ]  # fmt: skip
-    try:
-        for racer in racers:
-            assert racer.stdout is not None
-            assert racer.stdout.readline() == "ready\n"
-        said = [racer.communicate("go\n", timeout=60)[0].split() for racer in racers]
-    finally:
-        for racer in racers:
-            racer.kill()
-            racer.wait(60)
-    assert (sum(map(len, said)), store.spent_today(), len(store.opened())) == (14, 14 * 70_000, 14)
+    context = multiprocessing.get_context("fork")
+    start = context.Barrier(2)
+    processes = [context.Process(target=_spend, args=(tmp_path, str(number), start)) for number in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert (store.spent_today(), len(store.opened())) == (14 * 70_000, 14)
 
 
 def test_an_amount_is_counted_before_it_is_signed_and_a_second_process_gets_the_stored_payment(

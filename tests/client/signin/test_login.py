@@ -2,7 +2,6 @@
 
 import io
 import json
-import stat
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
@@ -82,7 +81,6 @@ def test_a_keystore_signs_without_a_browser_and_the_session_is_stored(
         "url": gate.url, "kind": "session", "walletAddress": ADDRESS, "expiresAt": kept.expires_at, "keptIn": str(file),
     }  # fmt: skip
     assert told.err == "verdict: This account has no free questions.\N{REPLACEMENT CHARACTER}[2J\n"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_key_of_the_environment_signs_the_message_of_eip_4361_for_the_address_that_was_asked(
