@@ -1,4 +1,4 @@
-"""No test of a client touches what its developer keeps: not a folder, not a keyring, not a setting."""
+"""No test of the client reads or writes the folders, the keyring or the settings of the user who runs it."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ import pytest
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _stranger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Be somebody who has a home with nothing in it."""
+def _empty_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Use an empty home folder, no keyring, and no variables of the client."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")

@@ -273,12 +273,10 @@ def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
 @pytest.mark.parametrize(
     ("configured", "typed", "held"),
     [
-        ({}, None, (100_000, 1_000_000)),
-        ({"max_price_micro_usd": 0, "max_day_micro_usd": 0}, None, (0, 0)),
-        ({"max_price_micro_usd": 5_000}, 500_000, (500_000, 1_000_000)),
-        ({"max_day_micro_usd": 7}, 0, (0, 7)),
+        ({}, None, (100_000, 1_000_000)), ({"max_price_micro_usd": 0, "max_day_micro_usd": 0}, None, (0, 0)),
+        ({"max_price_micro_usd": 5_000}, 500_000, (500_000, 1_000_000)), ({"max_day_micro_usd": 7}, 0, (0, 7)),
     ],
-)
+)  # fmt: skip
 def test_a_typed_limit_holds_for_a_call_then_the_configured_one(configured: Any, typed: int | None, held: Any) -> None:
     assert ceilings_of(Config(**configured), typed) == held
 

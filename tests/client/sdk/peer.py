@@ -87,6 +87,8 @@ class Peer:
                 headers = {name.lower(): value.strip() for name, _, value in fields}
                 body = stream.read(int(headers.get("content-length", 0)))
                 self.heard.append(Heard(number, method, target, headers, body))
+                if not self._replies:
+                    return  # one request more than the test expects
                 reply = self._replies.pop(0)
                 connection.sendall(reply.raw)
                 if reply.hang_up:

@@ -69,16 +69,6 @@ async def test_a_call_within_the_limits_is_paid_for_and_names_its_receipt(state:
     assert ["x-payer-signature" in heard.headers for heard in there.heard] == [*[False] * 5, True]
 
 
-def test_a_paid_answer_that_cannot_be_decoded_is_kept_in_the_error() -> None:
-    with (
-        peer(due(), answers(b'{"data": {"new": 1}}', x_receipt_id="rcp_1"), NO_RECEIPT) as there,
-        Verdict(there.url, "k", wallet=WALLET) as client,
-        pytest.raises(UnreadableAnswerError, match="expected form") as raised,
-    ):
-        client.coin_risk("BTC")
-    assert raised.value.body == b'{"data": {"new": 1}}'
-
-
 @pytest.mark.parametrize("limits", [{"max_price_usdc": "0.004"}, {"max_day_usdc": "0.009"}, {"max_price_usdc": "0"}])
 def test_a_call_above_a_limit_is_not_paid_and_says_its_price(limits: dict[str, str]) -> None:
     bought = (due(), *SOLD) if "max_day_usdc" in limits else ()
