@@ -21,13 +21,12 @@ _ITEM: Final = re.compile(r'\s*"questions"((?:\s*;\s*[a-z]+=\d{1,15})*)\s*\Z', r
 _PARAMETER: Final = re.compile(r"([a-z]+)=(\d+)", re.ASCII)
 
 
-class RawAnswer:
+class RawAnswer(NamedTuple):
     """A success: HTTP status (200 to 299), headers by lower-case name, and the body's bytes."""
 
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        self.status = status
-        self.headers = headers
-        self.body = body
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
     @property
     def document(self) -> Any:
