@@ -22,6 +22,12 @@ from tests.client.signin.keys import ADDRESS, KEY, PASSWORD, write_keystore
 PATIENCE_S = 30.0
 
 
+def returned(gate: Gate, state: str, **changed: str) -> str:
+    """What the page returns after a sign-in, as the query of a URL."""
+    token, ends = gate.open_session(ADDRESS)
+    return urlencode({"state": state, "token": token, "wallet": ADDRESS, "expiresAt": ends, **changed})
+
+
 class Browser:
     """Signs in on the page it is sent to, and returns where that says; says that it could be opened."""
 
@@ -33,9 +39,7 @@ class Browser:
     def __call__(self, page: str, _environment: object) -> bool:
         self.pages.append(page)
         asked = {name: values[0] for name, values in parse_qs(urlsplit(page).query).items()}
-        token, ends = self._gate.open_session(ADDRESS)
-        given = {"state": asked["state"], "token": token, "wallet": ADDRESS, "expiresAt": ends}
-        target = f"/callback?{urlencode(given | self.changed)}"
+        target = f"/callback?{returned(self._gate, asked['state'], **self.changed)}"
         self._thread = Thread(target=self._return, args=(int(asked["port"]), target))
         self._thread.start()
         return True
@@ -193,11 +197,6 @@ def test_a_service_without_a_page_or_that_fails_is_named_before_a_browser_is_ope
     person.environment["VERDICT_URL"] = "http://127.0.0.1:1"
     with pytest.raises(UnreachableError):
         person.login()
-
-
-def returned(gate: Gate, state: str) -> str:
-    token, ends = gate.open_session(ADDRESS)
-    return urlencode({"state": state, "token": token, "wallet": ADDRESS, "expiresAt": ends})
 
 
 @pytest.mark.promise("signin.paste")
