@@ -254,7 +254,7 @@ class MonthlyCalls:
                 f"{made} of this month's {self._planned} calls are made. The next is due in {wait_ms // SECOND_MS} s."
             )
             raise UpstreamError("coingecko", _TOO_MANY, message.encode(), retry_after_s=wait_ms / SECOND_MS)
-        await self._document.put("live", GeckoCalls(month, made + 1), now_ms)
+        await self._document.put("", GeckoCalls(month, made + 1), now_ms)  # of no dataset
 
     def _due_ms(self, month: str, made: int, planned: int) -> int:
         """When the next call of a month is due: the first ones at once, the others evenly until its end."""
