@@ -31,6 +31,7 @@ from service.market.tables import (
     SERIES_TABLES,
     UPSERT_CANDLES,
     UPSERT_QUOTES,
+    clear_other_source,
     delist,
     forget_unconfirmed,
     holds_dataset,
@@ -128,22 +129,12 @@ _FORGET: Final = (
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND paid_ms < ?
     """,
 )
-"""By symbol, so that the index is used: without it the statement reads every row, a quarter of a second. Bars are of
-real-world assets too, which are no `market_coins`."""
+"""By symbol, so that the index is used. Bars are of real-world assets too, which are no `market_coins`."""
 
 _TABLES: Final = (
     "market_coins", "market_quotes", "candles", "market_charts", "funding_rates", "funding_days", "price_snapshots",
 )  # fmt: skip
 
-_OF_SOURCE: Final = (*ALERT_TABLES, "market_samples", "stream_states", "stream_told")
-"""Emptied, with all documents, where the source changes: recorded data are never served as live ones, nor live ones as
-recorded. On another day of a recording they stay until they are replaced."""
-
-_CLEAR_DOCUMENTS: Final = """
-    UPDATE documents SET origin = '', observed_ms = NULL, body = NULL, failed_ms = NULL, failed_status = NULL,
-        failed_body = NULL, revision = revision + 1
-    WHERE origin <> '' AND origin NOT LIKE ?
-"""
 _MARK_TRIED: Final = """
     UPDATE market_state SET history_ms = ?, revision = revision + 1 WHERE origin = ? AND history_ms IS NULL
 """
@@ -157,7 +148,7 @@ class MarketStore(SeriesReader):
     """Reads and writes the market's tables."""
 
     async def claim(self, origin: str) -> None:
-        """Bind the store to a dataset; data of another one are deleted, and documents of another source.
+        """Bind the store to a dataset; data of another one are deleted, and of another source all documents.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
@@ -377,22 +368,15 @@ class MarketStore(SeriesReader):
     async def mark_history_tried(self, origin: str, at_ms: int) -> None:
         """Store that history has been requested once, whatever the result."""
 
-        def work(connection: Connection) -> None:
-            connection.execute(_MARK_TRIED, (at_ms, origin))
-
-        await self._database.write(work)
+        await self._database.write(lambda connection: connection.execute(_MARK_TRIED, (at_ms, origin)).rowcount)
 
 
 def _claim(connection: Connection, origin: str) -> None:
     if holds_dataset(connection, origin):
         return
-    held = connection.execute("SELECT origin FROM market_state").fetchone()
-    source = origin.partition(":")[0]
-    changed = held is not None and held[0].partition(":")[0] != source
-    for table in (*_TABLES, *(_OF_SOURCE if changed else ())):
+    clear_other_source(connection, origin)
+    for table in _TABLES:
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
-    if changed:
-        connection.execute(_CLEAR_DOCUMENTS, (f"{source}%",))
     connection.execute(
         "INSERT INTO market_state (id, origin, revision) VALUES (1, ?, 1) ON CONFLICT (id) DO UPDATE SET "
         "origin = excluded.origin, revision = market_state.revision + 1, quotes_ms = NULL, history_ms = NULL, "

@@ -44,6 +44,31 @@ def claim_watch(connection: Connection, name: str, origin: str, tables: Iterable
     connection.execute(_BEGIN, (name, origin))
 
 
+_OF_SOURCE: Final = (
+    "market_watches", "funding_events", "funding_watch", "market_samples", "stream_states", "stream_told",
+)  # fmt: skip
+_CLEAR_DOCUMENTS: Final = """
+    UPDATE documents SET origin = '', observed_ms = NULL, body = NULL, failed_ms = NULL, failed_status = NULL,
+        failed_body = NULL, revision = revision + 1
+    WHERE origin <> '' AND origin NOT LIKE ?
+"""
+
+
+def clear_other_source(connection: Connection, origin: str) -> None:
+    """Empty documents, alerts, samples and streams where the tables hold a dataset of another source.
+
+    So recorded data are never served as live ones, nor live ones as recorded. On another day of a recording they stay
+    until they are replaced.
+    """
+    held: tuple[str] | None = connection.execute("SELECT origin FROM market_state").fetchone()
+    source = origin.partition(":")[0]
+    if held is None or held[0].partition(":")[0] == source:
+        return
+    for table in _OF_SOURCE:
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
+    connection.execute(_CLEAR_DOCUMENTS, (f"{source}%",))
+
+
 SERIES_TABLES: Final = ("candles", "funding_rates")
 
 UPSERT_CANDLES: Final = """

@@ -323,7 +323,7 @@ async def test_what_was_found_while_the_history_changed_is_dropped(watching: Wat
     await begin(watching, "BTC")
     await watching.clock.advance(60)
     await watching.show({"BTC": VERY_HOT})
-    await watching.store.claim("two")
+    await watching.store.claim(f"{watching.origin}:next")
     await watching.refresh.round()
     assert await watching.events() == []
 

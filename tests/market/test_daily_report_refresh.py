@@ -297,7 +297,7 @@ async def test_another_process_answers_the_same(leader: Leader, database: Databa
 async def test_another_history_is_concluded_anew_and_the_old_one_told_until_then(leader: Leader) -> None:
     await complete(leader)
     before = leader.told
-    leader.origin = "tomorrow"
+    leader.origin = f"{leader.origin}:tomorrow"
     await leader.round(asked=True)
     await leader.list_coins(*COINS)
     await leader.round()
@@ -306,7 +306,7 @@ async def test_another_history_is_concluded_anew_and_the_old_one_told_until_then
     await give(leader, shifted)
     leader.at(TODAY + 1, 10)
     await leader.round(asked=True)
-    assert leader.document.current.origin == "tomorrow"
+    assert leader.document.current.origin == leader.origin
     assert leader.told.breadth[-1].day == TODAY + 1
     assert leader.told.breadth[:50] != before.breadth[:50]
 

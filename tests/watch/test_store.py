@@ -108,7 +108,7 @@ async def test_what_was_taken_of_a_history_that_is_no_more_is_dropped_whole(
     store: StreamStore, leader: Process
 ) -> None:
     before = await store.sent_events(ORIGIN)
-    await leader.series.claim("two")
+    await leader.series.claim(f"{ORIGIN}:next")
     await store.append(ORIGIN, 2, 99, [taken("late", as_of_ms=100, name="late")])
     assert await states(store) == []
     assert await store.sent_events(ORIGIN) == before
