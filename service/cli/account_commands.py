@@ -19,15 +19,12 @@ from service.cli.environment import (
 from service.cli.formatting import day, elapsed_s, moment, span
 from service.cli.layout import facts, table
 from service.cli.output_format import put_json, put_lines
-from service.cli.terminal import Cell, Display, Part, is_terminal, safe, tell
+from service.cli.terminal import Cell, Part, is_terminal, safe, tell
 from service.client import credentials
 from service.client.answer import CallerQuota, RawAnswer, read_quota, reading
 from service.client.connection import ApiConnection
-from service.client.credentials import StoredCredential
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError
 from service.clock import LATEST_MS, SECOND_MS, SystemClock, iso
-
-TIER_PATH: Final = "/api/cli/billing/tier"
 
 _SOURCES: Final = {"default": "", "grant": "given by the operator", "wallet": "given to your wallet"}
 _KINDS: Final = {"api_key": "an API key", "session": "a session"}
@@ -41,32 +38,26 @@ def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
     """Show your identity and your plan; costs nothing."""
     variables = environment.variables
     client = environment.client(url)
-    answer = client.ask("GET", TIER_PATH)
+    answer = client.ask("GET", "/api/cli/billing/tier")
     data, meta = answer.data, answer.meta  # an answer without them is an error in every output format
 
     def lines() -> Iterator[str]:
         kept = None if variables.get("VERDICT_TOKEN") else credentials.find(variables, client.url)
-        quota = read_quota(answer.headers)
-        return _whoami_lines(data, meta["ts"], quota, environment.screen, client.url, kept)
+        identity, now = data["identity"], meta["ts"]
+        stored = ["stored here,", _end(kept.expires_at, now)] if kept else ["in VERDICT_TOKEN"]
+        return facts(
+            environment.screen,
+            [
+                ("Tier", [Cell(data["tier"], "strong"), *_plan(data, now)]),
+                ("Questions", _left(read_quota(answer.headers))),
+                ("Who", [f"user {identity['userId']}"]),
+                ("Wallet", [identity["walletAddress"]] if identity["walletAddress"] else []),
+                ("Known by", [_KINDS.get(identity["kind"], identity["kind"]), *stored]),
+                ("Service", [client.url]),
+            ],
+        )
 
     return environment.show(answer, lines, as_json=as_json)
-
-
-def _whoami_lines(
-    data: Mapping[str, Any], now: str, quota: CallerQuota | None, on: Display, url: str, kept: StoredCredential | None
-) -> Iterator[str]:
-    identity = data["identity"]
-    yield from facts(
-        on,
-        [
-            ("Tier", [Cell(data["tier"], "strong"), *_plan(data, now)]),
-            ("Questions", _left(quota)),
-            ("Who", [f"user {identity['userId']}"]),
-            ("Wallet", [identity["walletAddress"]] if identity["walletAddress"] else []),
-            ("Known by", [_KINDS.get(identity["kind"], identity["kind"]), *_credential(kept, now)]),
-            ("Service", [url]),
-        ],
-    )
 
 
 def _plan(data: Mapping[str, Any], now: str) -> Iterator[Part]:
@@ -83,12 +74,6 @@ def _left(quota: CallerQuota | None) -> list[Part]:
     of = "" if quota.limit is None else f" of {quota.limit}{' a day' if quota.daily else ' to start with'}"
     again = "" if quota.reset_s is None else f", one is free again in {span(quota.reset_s)}"
     return [Cell(f"{quota.left}{of}", None if quota.left else "warn"), f"left{again}"]
-
-
-def _credential(kept: StoredCredential | None, now: str) -> Iterator[Part]:
-    yield "stored here," if kept else "in VERDICT_TOKEN"
-    if kept:
-        yield _end(kept.expires_at, now)
 
 
 def _end(at: str | None, now: str) -> str:

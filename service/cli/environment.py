@@ -293,7 +293,7 @@ SHAPING: Final = (
     ),
     click.option("--ndjson", is_flag=True, help="Print a JSON object a line: the entries of a list."),
     click.option("--csv", is_flag=True, help="Print comma-separated values, where there are entries."),
-    click.option("--fields", type=FieldNames(), metavar="A,B", help="Only these fields, by name, parted by commas."),
+    click.option("--fields", type=FieldNames(), metavar="A,B", help="Only these fields, by name, separated by commas."),
 )
 """Options of every command that shows the answer of a route."""
 

@@ -8,7 +8,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from service.cli.commands import CATALOGUE, CatalogueRow, RouteParameter
 from service.wire.manifest import ParameterRow
@@ -32,79 +32,63 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 _DEFAULT: Final = frozenset({"billing.tier"})
 
-_ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+
+class _Action(NamedTuple):
+    """A command for one value of the parameter `action`.
+
+    Attributes:
+        summary: For the help; empty for that of the offer.
+        takes: Parameters, which no schema says; None for all.
+        placed: The required parameter that is a positional argument.
+        needed: The required parameter that is an option. Tests compare both with the offer's `required_when`.
+        word: Its name, if the action's own differs from another command's only by a plural.
+    """
+
+    summary: str = ""
+    takes: Sequence[str] | None = None
+    placed: str = ""
+    needed: str = ""
+    word: str = ""
+
+
+_ACTIONS: Final[Mapping[str, Mapping[str, _Action]]] = {
+    "coin.lookup": {"": _Action(placed="symbol")},
+    "resolve": {"": _Action(placed="q")},
+    "signal.quality": {"": _Action(needed="signal_type")},  # the route's own default is a strategy without a record
     "regime": {
-        "active": "market regime, and the positions that it holds",
-        "signals": "latest regime signal of each coin, with its reasons",
-        "confidence": "conviction of the regime for each coin",
-        "history": "trades of a coin by its regime, and their returns after costs",
+        "active": _Action("market regime, and the positions that it holds"),
+        "signals": _Action("latest regime signal of each coin, with its reasons"),
+        "confidence": _Action("conviction of the regime for each coin"),
+        "history": _Action("trades of a coin by its regime, and their returns after costs", placed="symbol"),
     },
     "sentiment": {
-        "market": "sentiment of the whole market",
-        "latest": "newest sentiment of every coin and category with news, the most mentioned first",
-        "summary": "sentiment of the whole market, as one entry",
-        "narratives": "narratives, and how many are rising or fading",
-        "categories": "scores of all categories, the most mentioned first",
-        "health": "state of the news feeds",
-        "slopes": "categories by the change of their score over 24 hours",
-        "entity-slopes": "coins by the change of their score over 24 hours",
-        "coin": "sentiment of one coin",
-        "category": "sentiment of one category",
-        "narrative": "sentiment of one narrative",
+        "market": _Action("sentiment of the whole market", ()),
+        "latest": _Action("newest sentiment of every coin and category with news, the most mentioned first", ()),
+        "summary": _Action("sentiment of the whole market, as one entry", ()),
+        "narratives": _Action("narratives, and how many are rising or fading", (), word="all-narratives"),
+        "categories": _Action("scores of all categories, the most mentioned first", (), word="all-categories"),
+        "health": _Action("state of the news feeds", ()),
+        "slopes": _Action("categories by the change of their score over 24 hours", ()),
+        "entity-slopes": _Action("coins by the change of their score over 24 hours", ()),
+        "coin": _Action("sentiment of one coin", ("symbol",), placed="symbol"),
+        "category": _Action("sentiment of one category", ("name",), placed="name"),
+        "narrative": _Action("sentiment of one narrative", ("name",), placed="name"),
     },
     "transcripts": {
-        "highlights": "highlights of podcasts and videos on coins, sectors and the economy",
-        "sources": "podcasts and videos that are read",
+        "highlights": _Action("highlights of podcasts and videos on coins, sectors and the economy"),
+        "sources": _Action("podcasts and videos that are read", ()),
     },
     "wallets": {
-        "watchlist": "watched wallets",
-        "movements": "movements of one token in and out of watched wallets",
+        "watchlist": _Action("watched wallets", ("address", "limit", "cursor")),
+        "movements": _Action("movements of one token in and out of watched wallets", needed="contract"),
     },
     "walkforward": {
-        "signals": "walk-forward signals of three strategies, newest first",
-        "positions": "walk-forward positions that are still held",
-        "outcomes": "closed walk-forward positions, and their total return",
+        "signals": _Action("walk-forward signals of three strategies, newest first"),
+        "positions": _Action("walk-forward positions that are still held"),
+        "outcomes": _Action("closed walk-forward positions, and their total return"),
     },
 }
-"""Actions in the order of the help; the first is the offer's default."""
-
-_ACTION_WORDS: Final[Mapping[tuple[str, str], str]] = {
-    ("sentiment", "categories"): "all-categories",
-    ("sentiment", "narratives"): "all-narratives",
-}
-"""Names of actions whose own name differs from another command's only by a plural."""
-
-_NOT_OF: Final[Mapping[tuple[str, str], frozenset[str]]] = {
-    ("transcripts", "sources"): frozenset({"coin", "sector", "macro", "source", "since", "limit", "cursor"}),
-    ("wallets", "watchlist"): frozenset({"contract"}),
-    ("sentiment", "coin"): frozenset({"name"}),
-    ("sentiment", "category"): frozenset({"symbol"}),
-    ("sentiment", "narrative"): frozenset({"symbol"}),
-    **{
-        ("sentiment", action): frozenset({"name", "symbol"})
-        for action in ("market", "latest", "summary", "narratives", "categories", "health", "slopes", "entity-slopes")
-    },
-    ("coins", ""): frozenset({"fields"}),
-}
-"""Parameters that an action does not take, which no schema says. `--fields` of every command replaces `fields`."""
-
-_NEEDED: Final = {
-    ("regime", "history"): "symbol",
-    ("sentiment", "coin"): "symbol",
-    ("sentiment", "category"): "name",
-    ("sentiment", "narrative"): "name",
-    ("wallets", "movements"): "contract",
-    ("signal.quality", ""): "signal_type",  # the route's own default is a strategy without a record
-}
-"""The required parameter of an action. A test compares it with the offers' `required_when`."""
-
-_PLACED: Final = frozenset(
-    {
-        ("regime", "history"), ("sentiment", "coin"), ("sentiment", "category"), ("sentiment", "narrative"),
-        ("coin.lookup", ""), ("resolve", ""),
-    }
-)  # fmt: skip
-"""Actions whose required parameter is a positional argument."""
+"""Commands of an offer in the order of the help; the first runs if none is named. Other offers have one command."""
 
 _SAID: Final[Mapping[str, str]] = {
     "chain": "the chain, such as ethereum or solana",
@@ -154,21 +138,9 @@ _TOP: Final = ("limit",)
 _SHORT_FORMS: Final[Mapping[str, Sequence[tuple[str, str, dict[str, str], str, Sequence[str]]]]] = {
     "coins": (
         ("top gainers", "coins that rose most in 24 h", {"sort": "change_24h", "limit": "10"}, "", _TOP),
-        (
-            "top losers",
-            "coins that fell most in 24 h",
-            {"sort": "change_24h", "order": "asc", "limit": "10"},
-            "",
-            _TOP,
-        ),
+        ("top losers", "coins that fell most in 24 h", {"sort": "change_24h", "order": "asc", "limit": "10"}, "", _TOP),
         ("top funding", "coins with the highest funding rate", {"sort": "funding_apr", "limit": "10"}, "", _TOP),
-        (
-            "top verdicts",
-            "coins with the highest verdict score",
-            {"sort": "score", "limit": "10"},
-            "",
-            _TOP,
-        ),
+        ("top verdicts", "coins with the highest verdict score", {"sort": "score", "limit": "10"}, "", _TOP),
     ),
     "signal.quality": (
         (
@@ -219,40 +191,33 @@ def commands() -> Iterator[CatalogueRow]:
         if offer.id in BY_HAND:
             continue
         words = _WORDS.get(offer.id, offer.id.replace(".", " "))
-        if offer.id not in _ACTIONS:
-            yield _row(offer, words, _lower(offer.summary), offer.result)._replace(default=offer.id in _DEFAULT)
-            yield from _short_forms(offer)
-            continue
         results = (offer.result, *offer.results)
-        for place, (action, summary) in enumerate(_ACTIONS[offer.id].items()):
-            longer = f"{words} {_ACTION_WORDS.get((offer.id, action), action)}"
-            yield _row(offer, longer, summary, results[place], action)._replace(default=not place)
+        for place, (name, action) in enumerate(_ACTIONS.get(offer.id, {"": _Action()}).items()):
+            is_default = offer.id in _DEFAULT or (name != "" and place == 0)
+            longer = f"{words} {action.word or name}".rstrip()
+            yield _row(offer, longer, action, results[place], name)._replace(default=is_default)
+        yield from _short_forms(offer)
 
 
 def _short_forms(offer: Offer) -> Iterator[CatalogueRow]:
     for words, summary, fixed, view, taken in _SHORT_FORMS.get(offer.id, ()):
-        whole = _row(offer, words, summary, offer.result)
+        whole = _row(offer, words, _Action(summary, taken), offer.result)
         own = tuple(
-            one._replace(help=f"{one.help.rpartition(' (')[0]} ({fixed[one.name]}).", required=False)
-            for one in whole.parameters
-            if one.name in taken
+            one._replace(help=f"{one.help.rpartition(' (')[0]} ({fixed[one.name]}).") for one in whole.parameters
         )
         yield whole._replace(parameters=own, fixed=fixed, view=view, example=f"verdict {words}", price=offer.price_usdc)
 
 
-def _row(offer: Offer, words: str, summary: str, result: type, action: str = "") -> CatalogueRow:
+def _row(offer: Offer, words: str, action: _Action, result: type, name: str = "") -> CatalogueRow:
     parameters = tuple(
-        _parameter(
-            row,
-            needed=row.required or _NEEDED.get((offer.id, action)) == row.name,
-            placed=(offer.id, action) in _PLACED,
-        )
+        _parameter(row, action)
         for row in parameter_rows(offer)
-        if row.name != "action" and row.name not in _NOT_OF.get((offer.id, action), ())
+        # `--fields` of every command replaces the parameter of this name.
+        if row.name not in {"action", "fields"} and (action.takes is None or row.name in action.takes)
     )
     return CatalogueRow(
         words,
-        summary,
+        action.summary or f"{offer.summary[0].lower()}{offer.summary[1:]}",
         " ".join(("verdict", words, *_example(words, parameters, offer))),
         offer.id,
         offer.path,
@@ -262,13 +227,14 @@ def _row(offer: Offer, words: str, summary: str, result: type, action: str = "")
         public=offer.gate == "public",
         envelope=offer.envelope,
         view=_VIEWS.get(offer.id, ""),
-        fixed={"action": action} if action else {},
+        fixed={"action": name} if name else {},
     )
 
 
-def _parameter(row: ParameterRow, *, needed: bool, placed: bool) -> RouteParameter:
+def _parameter(row: ParameterRow, action: _Action) -> RouteParameter:
     schema = _present(row.schema)
-    by_place = row.location == "path" or (needed and placed)
+    by_place = row.location == "path" or row.name == action.placed
+    needed = row.required or row.name in {action.placed, action.needed}
     said = schema["description"].partition(";")[0] if by_place else _SAID[row.name]
     ends = f", {schema['minimum']} to {schema['maximum']}" if "maximum" in schema else ""
     default = f" ({row.schema['default']})" if row.schema.get("default") and not needed else ""
@@ -288,10 +254,6 @@ def _parameter(row: ParameterRow, *, needed: bool, placed: bool) -> RouteParamet
 def _present(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema of a parameter without `null`."""
     return next((kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}), schema)
-
-
-def _lower(text: str) -> str:
-    return f"{text[0].lower()}{text[1:]}"
 
 
 def _example(words: str, parameters: Sequence[RouteParameter], offer: Offer) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -24,9 +25,6 @@ from service.client.wallet import KEY, open_wallet, read_secret
 PAGE: Final = "/auth/cli"
 PATIENCE_S: Final = 600.0
 """Longest wait for the browser: the user may have to find the wallet's password first."""
-
-_NOT_FOUND: Final = 404
-
 
 SignedIn = tuple[StoredCredential, str | None]
 """A credential, and a notice of the service for its user, if there is one."""
@@ -117,7 +115,9 @@ def _by_browser(login: _Login, *, opens: bool) -> SignedIn:
     state = browser_login.begin_login(login.environment, login.client.url)
     with Callback(state, f"{login.client.url}{PAGE}/done").open() as callback:
         page = _page(login.client, state=state, port=callback.port)
-        _send_to(page, login, opens=opens)
+        opened = opens and is_terminal(sys.stderr) and open_browser(page, login.environment)
+        tell(f"{'Your browser opens' if opened else 'Open'} this page to sign in:")
+        tell(f"  {page}")
         with Spinner(sys.stderr, login.environment, "waiting for the browser; Ctrl-C ends it", delay_s=0):
             returned = callback.wait(PATIENCE_S)
     if returned is None:
@@ -133,16 +133,10 @@ def _page(client: ApiConnection, **parameters: object) -> str:
     try:
         client.ask("GET", PAGE, parameters, headers={"Accept": "text/html"})
     except RefusedError as error:
-        if error.status != _NOT_FOUND:
+        if error.status != HTTPStatus.NOT_FOUND:
             raise
         raise RefusalError(f"{client.url} has no sign-in page. Sign in with `verdict login --keystore FILE`.") from None
     return f"{client.url}{PAGE}?{urlencode(parameters)}"
-
-
-def _send_to(page: str, login: _Login, *, opens: bool) -> None:
-    opened = opens and is_terminal(sys.stderr) and open_browser(page, login.environment)
-    tell(f"{'Your browser opens' if opened else 'Open'} this page to sign in:")
-    tell(f"  {page}")
 
 
 def _confirmed(login: _Login, returned: BrowserSession) -> SignedIn:
@@ -158,24 +152,15 @@ def _confirmed(login: _Login, returned: BrowserSession) -> SignedIn:
 def _tell(login: _Login, credential: StoredCredential, kept: str, *, as_json: bool) -> None:
     url = login.client.url
     if as_json:
-        document = {
-            "url": url,
-            "kind": credential.kind,
-            "walletAddress": credential.wallet,
-            "expiresAt": credential.expires_at,
-            "keptIn": kept,
-        }
-        put_document(document)
+        who = {"walletAddress": credential.wallet, "expiresAt": credential.expires_at}
+        put_document({"url": url, "kind": credential.kind, **who, "keptIn": kept})
     else:
-        who = f" as {credential.wallet}" if credential.wallet else ""
+        name = f" as {credential.wallet}" if credential.wallet else ""
         end = f" until {credential.expires_at[:10]}" if credential.expires_at else ""
         what = "Signed in to" if credential.kind == "session" else "The key works at"
-        put_lines([f"{what} {url}{who}{end}. It is stored in {kept}."])
+        put_lines([f"{what} {url}{name}{end}. It is stored in {kept}."])
     if login.environment.get("VERDICT_TOKEN"):
         tell("verdict: VERDICT_TOKEN is set, and takes precedence over this login. Unset it to use this login.")
-
-
-_ENDED: Final = frozenset({401, 403})
 
 
 @click.command("logout", cls=VerdictCommand, example="verdict logout")
@@ -204,7 +189,7 @@ def _end(url: str, kept: StoredCredential | None) -> str:
     try:
         sign_out(client)
     except RefusedError as error:
-        if error.status not in _ENDED:
+        if error.status not in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             raise _left(kept, str(error), UNAVAILABLE) from None
     except UnreachableError as error:
         raise _left(kept, str(error), UNREACHABLE) from None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from service.cli.layout import table, wrap
-from service.cli.terminal import Cell, Display, Span, Style, safe
+from service.cli.terminal import Cell, Display, Span, Style
 
 _MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S).+?(?<=\S)_(?!\w))")
 _ITEM: Final = re.compile(r"(?P<indent> {0,8})(?P<mark>[-*]|\d{1,3}[.)]) +(?P<text>.*)")
@@ -66,22 +66,16 @@ def _plain(text: str) -> str:
 
 
 def _table(screen: Display, lines: Iterable[str]) -> Iterator[str]:
-    grid = [_cells(line) for line in lines if not _RULE.fullmatch(line.strip())]
+    found = [line.strip() for line in lines]
+    grid = [[_cell(text.strip()) for text in line.strip("|").split("|")] for line in found if not _RULE.fullmatch(line)]
     if not grid:
         return
     heads, *rows = ([*row, *[Cell("")] * len(grid[0])][: len(grid[0])] for row in grid)
-    right = "".join("r" if _figures(row[place].text for row in rows) else "l" for place in range(len(heads)))
+    columns = ([row[place] for row in rows] for place in range(len(heads)))
+    right = "".join("r" if all(_FIGURE.fullmatch(cell.text) for cell in column) else "l" for column in columns)
     yield from table(screen, [head.text for head in heads], rows, right=right, whole=True)
-
-
-def _cells(line: str) -> list[Cell]:
-    return [_cell(text.strip()) for text in line.strip().strip("|").split("|")]
 
 
 def _cell(text: str) -> Cell:
     parts = list(spans(text))
     return Cell("".join(part for part, _ in parts), parts[0][1] if len(parts) == 1 else None)
-
-
-def _figures(texts: Iterable[str]) -> bool:
-    return all(_FIGURE.fullmatch(safe(text)) for text in texts)

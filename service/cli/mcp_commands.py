@@ -40,7 +40,7 @@ def serve(
     from service.mcp import serving  # noqa: PLC0415 - `install` does not need the protocol
 
     variables = environment.variables
-    serving.serve(service_of(environment, url), variables, http=http, port=port, budget=budget, pay=pay)
+    serving.serve(url_of(url, variables), variables, http=http, port=port, budget=budget, pay=pay)
     return DONE
 
 
@@ -56,7 +56,7 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
 
     Shows the change, asks, and keeps a copy of the file beside it.
     """
-    host, service = HOSTS[client], service_of(environment, url)
+    host, service = HOSTS[client], url_of(url, environment.variables)
     command = command_line()
     path = host.path(environment.variables, sys.platform)
     try:
@@ -85,11 +85,6 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
         at = "" if service == config.URL else f" --url {service}"
         tell(f"No API key is stored for {service}. Run `verdict login --token{at}` before you use the tools.")
     return DONE
-
-
-def service_of(environment: Environment, url: str | None) -> str:
-    """The service's URL by `--url`, `VERDICT_URL` or the configuration."""
-    return url_of(url, environment.variables)
 
 
 def _agreed(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from service.cli.terminal import is_terminal, safe, tell
@@ -76,21 +76,16 @@ def _agreement(refused: RefusedError, *, wanted: bool) -> Callable[[PaymentQuote
 
 
 def _asked(quote: PaymentQuote) -> bool:
-    terms, ceiling = quote.terms, usdc_text(quote.ceilings.day)
+    terms, before, ceiling = quote.terms, quote.moved_from, usdc_text(quote.ceilings.day)
     shown = (
         ("This call costs", usdc_text(terms.amount)),
         ("for", f"{quote.what} at {quote.url}"),
         ("to", terms.pay_to),
         ("on", terms.dollar.shown),
-        *_moved(quote),
+        *([("NOT AS BEFORE", f"until now it was paid at {before.pay_to} ({before.network})")] if before else []),
         ("today", f"{usdc_text(quote.spent)} of {ceiling} signed for"),
     )
     sys.stderr.writelines(f"{name:>15}  {safe(text)}\n" for name, text in shown)
     sys.stderr.write("Pay? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline(_LONGEST_REPLY).strip().lower() in _YES
-
-
-def _moved(quote: PaymentQuote) -> Iterator[tuple[str, str]]:
-    if quote.moved_from is not None:
-        yield "NOT AS BEFORE", f"until now it was paid at {quote.moved_from.pay_to} ({quote.moved_from.network})"

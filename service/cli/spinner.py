@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping
+from itertools import cycle
 from types import TracebackType
 from typing import Final, Self, TextIO
 
@@ -11,8 +12,6 @@ _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _EVERY_S: Final = 0.1
 CLEAR: Final = "\r\x1b[2K"
 """Erases the line."""
-DELAY_S: Final = 0.3
-"""Seconds before it is shown: a shorter wait would only flicker."""
 
 
 class Spinner:
@@ -22,10 +21,10 @@ class Spinner:
         stream: stderr.
         environment: Of the process: `TERM=dumb` keeps it still.
         text: What the program does: `asking`.
-        delay_s: Seconds before it is shown.
+        delay_s: Seconds before it is shown: a shorter wait would only flicker.
     """
 
-    def __init__(self, stream: TextIO, environment: Mapping[str, str], text: str, *, delay_s: float = DELAY_S) -> None:
+    def __init__(self, stream: TextIO, environment: Mapping[str, str], text: str, *, delay_s: float = 0.3) -> None:
         self._stream = stream
         self._text = safe(text)
         self._delay_s = delay_s
@@ -53,11 +52,9 @@ class Spinner:
     def _turn(self) -> None:
         if self._done.wait(self._delay_s):
             return
-        turn = 0
-        while True:
-            self._stream.write(f"{CLEAR}{_FRAMES[turn % len(_FRAMES)]} {self._text}")
+        for frame in cycle(_FRAMES):
+            self._stream.write(f"{CLEAR}{frame} {self._text}")
             self._stream.flush()
-            turn += 1
             if self._done.wait(_EVERY_S):
                 break
         self._stream.write(CLEAR)

@@ -60,7 +60,7 @@ def test_programs_get_every_line_as_it_came(program: Typed) -> None:
 def test_lines_asked_for_on_a_terminal_cannot_steer_it(person: Typed) -> None:
     evil = line(type="open", source="x").replace(b"x", b"\\u001b[2J")
     with peer(stream(evil, CLOSE)) as there:
-        told = person(f"watch prices --ndjson --url {there.url}")
+        told = person(f"watch prices --json --url {there.url}")
     assert [json.loads(text)["type"] for text in told.out.splitlines()] == ["open", "close"]
     assert (told.code, "\x1b" in told.out) == (0, False)
 

@@ -114,7 +114,7 @@ def test_a_long_message_is_wrapped_and_the_page_keeps_its_height(rows: int) -> N
 def test_an_event_of_another_shape_is_refused_with_a_way_to_see_it(stream: str) -> None:
     shapes: list[object] = [{"prices": 1}, {"other": {}}, [1], 5]
     for odd in shapes:
-        with pytest.raises(UnreadableAnswerError, match="--ndjson"):
+        with pytest.raises(UnreadableAnswerError, match="--json"):
             take_event(VIEWS[stream](), read(event(1, odd)))
     with pytest.raises(UnreadableAnswerError):
         take_event(PricesView(), read(line(type="event", data=prices(), meta={"tick": "x"})))

@@ -17,7 +17,6 @@ from service.cli.environment import (
     VerdictCommand,
     WholeNumber,
     dry_run_option,
-    exclude,
     json_option,
     url_option,
 )
@@ -68,12 +67,11 @@ Item = StreamLine | str | BaseException | None
 @click.option("--diff", is_flag=True, help="After the first event only what changed.")
 @click.option("--cursor", type=Utf8Text(), metavar="CURSOR", help="Go on after this cursor, leaving out nothing.")
 @json_option
-@click.option("--ndjson", is_flag=True, help="The same.")
 @url_option
 @dry_run_option
-@click.pass_context
+@click.pass_obj
 def watch(  # noqa: PLR0913 - one for each option
-    context: click.Context,
+    environment: Environment,
     *,
     stream: str,
     symbols: tuple[str, ...],
@@ -82,15 +80,12 @@ def watch(  # noqa: PLR0913 - one for each option
     diff: bool,
     cursor: str | None,
     as_json: bool,
-    ndjson: bool,
     url: str | None,
     dry_run: bool,
 ) -> int:
     """Follow one of six live streams; opening one uses up a question."""
-    exclude(context, ["as_json", "ndjson"])
-    environment: Environment = context.obj
     variables = environment.variables
-    human = not environment.prints_json(as_json or ndjson)
+    human = not environment.prints_json(as_json)
     drawn = human and is_terminal(sys.stdout) and not is_plain(variables)
     query: dict[str, object] = {
         "interval": interval,

@@ -14,7 +14,7 @@ from service.cli.terminal import Cell, Display, Part, Style
 from service.client.answer import UnreadableAnswerError
 from service.client.stream import StreamLine
 
-_UNKNOWN_EVENT: Final = "An event has a form that this version does not know. --ndjson shows it as it arrives."
+_UNKNOWN_EVENT: Final = "An event has a form that this version does not know. --json shows it as it arrives."
 _KEPT: Final = 200
 _TREND: Final = 60
 """Events that are stored, and those that a sparkline shows."""
