@@ -101,17 +101,20 @@ def tell(text: str) -> None:
 
 
 def screen_of(environment: Mapping[str, str], stream: TextIO) -> Display:
-    """Width and colours of a stream. The width is `COLUMNS`, else the terminal's, else 80."""
+    """Width and colours of a stream."""
     forced = environment.get("CLICOLOR_FORCE", "0") not in {"", "0"}
     colour = forced or (is_terminal(stream) and not is_plain(environment))
-    return Display(max(_width(environment, stream), _NARROWEST), colour and not environment.get("NO_COLOR"))
+    return Display(
+        max(size_of("columns", environment, stream, _WIDTH), _NARROWEST), colour and not environment.get("NO_COLOR")
+    )
 
 
-def _width(environment: Mapping[str, str], stream: TextIO) -> int:
-    columns = environment.get("COLUMNS", "")
-    if columns.isascii() and columns.isdigit() and int(columns):
-        return int(columns)
+def size_of(side: Literal["columns", "lines"], environment: Mapping[str, str], stream: TextIO, otherwise: int) -> int:
+    """Columns or lines of a terminal: the variable `COLUMNS` or `LINES`, else its own size, else `otherwise`."""
+    told = environment.get(side.upper(), "")
+    if told.isascii() and told.isdigit() and int(told):
+        return int(told)
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+        return getattr(os.get_terminal_size(stream.fileno()), side) or otherwise
     except (OSError, ValueError):  # no terminal, no file, or closed
-        return _WIDTH
+        return otherwise

@@ -13,7 +13,6 @@ import pytest
 from service.cli import payment_prompt
 from service.cli.show import coin
 from service.client.answer import RawAnswer, RefusedError
-from service.client.errors import UNPAID, RefusalError
 from tests.cli.commanding import Told, typed
 from tests.cli.conftest import Typed
 from tests.cli.recorded import ANSWERS, HOSTILE
@@ -52,14 +51,10 @@ def shown(type_it: Typed, document: object, line: str) -> Told:
         ("coin historical BTC --count 7 --unit d", "/api/cli/coin/historical/BTC?count=7&unit=d"),
         ("coin historical BTC --count 0", "/api/cli/coin/historical/BTC?count=0"),
         ("regime", "/api/cli/regime?action=active"),
-        ("regime history SOL", "/api/cli/regime?action=history&symbol=SOL"),
-        ("market health", "/api/cli/market/health"),
         ("market health --context", "/api/cli/market/health?context=1"),
-        ("signal SOL --as-of 2026-01-31T00:00:00Z", "/api/cli/signal/SOL?as_of=2026-01-31T00%3A00%3A00Z"),
         ("signal SOL --as-of 2026-01-31", "/api/cli/signal/SOL?as_of=2026-01-31T00%3A00%3A00Z"),
         ("billing receipts --limit 2", "/api/receipts?limit=2"),
         ("top losers", "/api/cli/coins?sort=change_24h&limit=10&order=asc"),
-        ("scorecard", "/api/cli/signal-quality?asset=BTC&signal_type=verdict"),
         ("manifest", "/api/cli/manifest"),
     ],
 )
@@ -74,15 +69,9 @@ def test_what_was_typed_is_what_is_asked(program: Typed, words: str, target: str
     assert heard.headers.get("authorization") == (None if words == "manifest" else "Bearer verdict_sk_x")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"), [(["coin", "risk", ""], "SYMBOL is empty"), ([*RISK.split(), "--url", ""], "--url: '' is not")]
-)
-def test_what_is_empty_is_refused_before_it_is_asked_somewhere_else(
-    environment: dict[str, str], words: list[str], said: str
-) -> None:
-    told = typed(*words, environment=environment, terminal=True)
-    assert (told.code, told.out) == (1, "")
-    assert said in told.err
+def test_an_empty_service_url_is_not_the_configured_one(environment: dict[str, str]) -> None:
+    told = typed(*RISK.split(), "--url", "", environment=environment, terminal=True)
+    assert (told.code, told.out, "--url: '' is not" in told.err) == (1, "", True)
 
 
 @pytest.mark.parametrize(
@@ -263,11 +252,6 @@ def test_a_defect_of_a_view_that_is_none_of_the_answers_is_told_as_one(
     assert shown(person, (ANSWERS / "coin.risk.json").read_bytes(), RISK).code == 7
 
 
-def test_what_is_no_service_is_told_so(program: Typed) -> None:
-    told = shown(program, ["hello"], f"{RISK} --ndjson")
-    assert (told.code, told.out, "Check that the URL is that of a Verdict service." in told.err) == (5, "", True)
-
-
 def test_a_call_that_is_to_be_paid_for_is_sent_again_with_its_payment(
     program: Typed, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,28 +298,7 @@ def test_an_answer_that_was_paid_for_and_cannot_be_read_is_printed_before_the_er
         assert told.out == (f"{shown}\n" if paid else "")
 
 
-def test_a_call_that_is_not_paid_for_ends_with_3(program: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    def pay(*_: object, **__: object) -> RawAnswer:
-        raise RefusalError("Nothing was paid.", UNPAID)
-
-    monkeypatch.setattr(payment_prompt, "pay", pay)
-    with peer(says({}, 402)) as there:
-        told = program(f"{RISK} --url {there.url}")
-    assert (told.code, json.loads(told.err)["error"]) == (
-        3, {"code": "PAYMENT_REQUIRED", "message": "Nothing was paid."},
-    )  # fmt: skip
-
-
 def test_what_is_free_is_never_paid_for(program: Typed) -> None:
     with peer(says({"error": {"code": "PAYMENT_REQUIRED", "message": "pay"}}, 402)) as there:
         assert program(f"billing --url {there.url}").code == 3
     assert len(there.heard) == 1
-
-
-def test_a_refusal_is_told_to_people_in_a_line_and_to_programs_as_it_came(person: Typed, program: Typed) -> None:
-    refused = json.loads((ANSWERS / "refused.unknown.json").read_text())
-    with peer(says(refused, 404), says(refused, 404)) as there:
-        assert json.loads(program(f"{RISK} --url {there.url}").err) == refused
-        assert person(f"{RISK} --url {there.url}") == (
-            4, "", "verdict: No coin 'NOPE' is listed. The closest are NOT, NEAR, OP, ONE, HYPE.\n",
-        )  # fmt: skip

@@ -92,16 +92,13 @@ def test_without_a_wallet_there_is_no_address(home: dict[str, str]) -> None:
     assert (found["address"], found["from"]) == (None, None)
 
 
-def test_a_keystore_that_is_not_there_is_named(home: dict[str, str]) -> None:
-    configure(home, keystore="/nowhere/wallet.json")
-    del home["VERDICT_WALLET_KEY"]
-    assert "Cannot read /nowhere/wallet.json: " in typed("spending", environment=home).err
-
-
-def test_what_cannot_be_read_is_told_as_such(home: dict[str, str], stand: Stand) -> None:
+def test_what_cannot_be_read_is_named(home: dict[str, str], stand: Stand) -> None:
     stand.buy()
     (stand.store.folder / "spent.json").write_text("{}")
     assert "is damaged" in typed("spending", environment=home).err
+    configure(home, keystore="/nowhere/wallet.json")
+    del home["VERDICT_WALLET_KEY"]
+    assert "Cannot read /nowhere/wallet.json: " in typed("spending", environment=home).err
 
 
 def test_receipts_are_listed_with_their_files(home: dict[str, str], stand: Stand) -> None:
@@ -109,20 +106,6 @@ def test_receipts_are_listed_with_their_files(home: dict[str, str], stand: Stand
     (row,) = told(home, "receipts")["receipts"]
     assert (row["id"], row["faults"], row["paid"]["amount"]) == (NAME, [], 5_000)
     assert json.loads(Path(row["file"]).read_text())["receipt"] == row["receipt"]
-
-
-def test_people_read_it_in_lines(home: dict[str, str], stand: Stand) -> None:
-    plain = {**home, "COLUMNS": "80", "NO_COLOR": "1"}
-
-    def shown(command: str) -> str:
-        return typed("spending", command, environment=plain, terminal=True).out
-
-    assert shown("receipts") == "No receipts are kept here yet.\n"
-    stand.buy()
-    assert shown("receipts").splitlines()[1].split() == [
-        "2025-07-25", "12:00", "0.005", "/api/cli/coin/risk/BTC", NAME, "yes",
-    ]  # fmt: skip
-    assert f"Wallet   {ADDRESS}\n" in shown("show")
 
 
 FOUND = {

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import pytest
 
-from service.cli.terminal import is_terminal, screen_of
+from service.cli.terminal import is_terminal, screen_of, size_of
 
 
 @pytest.fixture
@@ -23,32 +23,30 @@ def terminal() -> Iterator[TextIO]:
         yield stream
 
 
-def test_a_terminal_is_known_from_a_file(terminal: TextIO) -> None:
-    assert is_terminal(terminal)
-    assert not is_terminal(io.StringIO())
-
-
-def test_a_closed_stream_is_no_terminal() -> None:
-    with closing(io.StringIO()) as stream:
+def test_a_terminal_is_known_from_a_file_and_a_closed_stream(terminal: TextIO) -> None:
+    with closing(io.StringIO()) as closed:
         pass
-    assert not is_terminal(stream)
-    assert screen_of({}, stream).width == 80
+    assert [is_terminal(stream) for stream in (terminal, io.StringIO(), closed)] == [True, False, False]
+    assert screen_of({}, closed).width == 80
 
 
-def test_the_width_is_the_terminals_unless_columns_says_otherwise(terminal: TextIO) -> None:
-    assert screen_of({}, terminal).width == 97
-    assert screen_of({"COLUMNS": "132"}, terminal).width == 132
-    assert [screen_of({"COLUMNS": told}, terminal).width for told in ("", "0", "-5", "wide", "٣")] == [97] * 5
+@pytest.mark.parametrize(
+    ("told", "size"), [("132", (132, 132)), *((told, (97, 24)) for told in ("", "0", "-5", "wide", "٣"))]
+)
+def test_the_size_is_the_terminals_unless_a_variable_says_otherwise(
+    terminal: TextIO, told: str, size: tuple[int, int]
+) -> None:
+    environment = {"COLUMNS": told, "LINES": told}
+    assert (screen_of(environment, terminal).width, size_of("lines", environment, terminal, 5)) == size
 
 
-def test_a_terminal_that_does_not_know_its_width_is_taken_for_80(terminal: TextIO) -> None:
+def test_a_terminal_that_does_not_know_its_size_has_80_columns_and_none_is_too_narrow_for_a_figure(
+    terminal: TextIO,
+) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
-    assert screen_of({}, terminal).width == 80
-    assert screen_of({}, io.StringIO()).width == 80
-
-
-def test_no_screen_is_too_narrow_for_a_figure() -> None:
-    assert screen_of({"COLUMNS": "3"}, io.StringIO()).width == 20
+    for stream in (terminal, io.StringIO()):
+        assert (screen_of({}, stream).width, size_of("lines", {}, stream, 5)) == (80, 5)
+    assert screen_of({"COLUMNS": "3"}, terminal).width == 20
 
 
 @pytest.mark.parametrize(

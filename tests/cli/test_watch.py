@@ -1,22 +1,16 @@
 """`verdict watch`: as a view, as plain lines, as the lines that come; and how it ends."""
 
-import fcntl
-import io
 import json
-import os
-import pty
 import queue
 import signal
-import struct
-import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
 
 from service.cli.terminal import Display
 from service.cli.watch import command
 from service.cli.watch.command import Item, follow
-from service.cli.watch.live_view import AlternateScreen, LiveView, terminal_rows
+from service.cli.watch.live_view import AlternateScreen, LiveView
 from service.cli.watch.views import VIEWS
 from service.client.stream import StreamLine
 from tests.cli.commanding import Terminal
@@ -173,21 +167,6 @@ def test_being_stopped_gives_the_shell_its_terminal_until_it_goes_on(monkeypatch
     assert seen == [(signal.SIGTSTP, signal.SIG_DFL, first), (signal.SIGTSTP, signal.SIG_DFL, second)]
     assert out.getvalue() == f"{second}{ENTER}\x1b[Ha\x1b[K\x1b[J{LEAVE}"
     assert signal.getsignal(signal.SIGTSTP) is before
-
-
-@pytest.mark.parametrize(
-    ("lines", "rows"), [({"LINES": "50"}, 50), ({"LINES": "0"}, 24), ({"LINES": "x"}, 24), ({}, 24)]
-)
-def test_as_many_rows_as_are_told_else_twenty_four(lines: Mapping[str, str], rows: int) -> None:
-    assert terminal_rows(lines, io.StringIO()) == rows
-
-
-def test_a_terminal_says_itself_how_many_rows_it_has() -> None:
-    ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w") as terminal:
-        fcntl.ioctl(terminal.fileno(), termios.TIOCSWINSZ, struct.pack("HHHH", 33, 100, 0, 0))
-        assert terminal_rows({}, terminal) == 33
-    os.close(ours)
 
 
 def coins(*symbols: str) -> Reply:

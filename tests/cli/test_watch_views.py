@@ -90,10 +90,7 @@ def test_trouble_stands_below_until_the_next_line() -> None:
     assert list(shown.lines(PLAIN, 24))[-1] == "Reopening the stream at its cursor in 2 s."
     for raw, below in (
         (OPEN, "Ctrl-C ends it"),
-        (
-            line(type="gap", reason="too-old", cursor="c"),
-            "Some events are lost: the service no longer stores them.",
-        ),
+        (line(type="gap", reason="too-old", cursor="c"), "Some events are lost: the service no longer stores them."),
         (line(type="close", reason="end"), "Ctrl-C ends it"),
     ):
         shown.take(read(raw))

@@ -21,8 +21,8 @@ from service.cli.environment import (
     url_option,
 )
 from service.cli.layout import flow
-from service.cli.terminal import Cell, is_plain, is_terminal, tell
-from service.cli.watch.live_view import LOST_EVENTS, AlternateScreen, LiveView, terminal_rows
+from service.cli.terminal import Cell, is_plain, is_terminal, size_of, tell
+from service.cli.watch.live_view import LOST_EVENTS, AlternateScreen, LiveView
 from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
 from service.client.answer import RefusedError, reading
 from service.client.connection import ApiConnection
@@ -42,6 +42,9 @@ ENDINGS: Final[Mapping[str, tuple[int, str]]] = {
 
 _TICK_S: Final = 1.0
 """Seconds between two updates of the ages."""
+
+_ROWS: Final = 24
+"""Rows of a terminal that does not say how many it has."""
 
 _PROMPT: Final = 2
 """Rows that the last state leaves to the shell's prompt."""
@@ -178,7 +181,7 @@ def _draw(following: StreamClient, view: StreamView, environment: Environment) -
     threading.Thread(target=_read, args=(following, inbox.put), daemon=True).start()
 
     def rows() -> int:
-        return terminal_rows(environment.variables, sys.stdout)
+        return size_of("lines", environment.variables, sys.stdout, _ROWS)
 
     try:
         with AlternateScreen(sys.stdout) as page:

@@ -3,9 +3,8 @@
 Source: the escape sequences are those of xterm ("XTerm Control Sequences": DECSET 1049 and 25, CUP, EL, ED).
 """
 
-import os
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, Final, NoReturn, Self, TextIO
 
@@ -20,19 +19,7 @@ _LEAVE: Final = "\x1b[?25h\x1b[?1049l"
 _HOME: Final = "\x1b[H"
 _TO_LINE_END: Final = "\x1b[K"
 _TO_PAGE_END: Final = "\x1b[J"
-_ROWS: Final = 24
 _KILLED: Final = 128
-
-
-def terminal_rows(environment: Mapping[str, str], stream: TextIO) -> int:
-    """Lines of the terminal: `LINES`, else its own size, else 24."""
-    lines = environment.get("LINES", "")
-    if lines.isascii() and lines.isdigit() and int(lines):
-        return int(lines)
-    try:
-        return os.get_terminal_size(stream.fileno()).lines or _ROWS
-    except (OSError, ValueError):  # no terminal, no file, or closed
-        return _ROWS
 
 
 class AlternateScreen:
