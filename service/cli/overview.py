@@ -141,7 +141,7 @@ def _funding(apr: float | None) -> Iterator[Part]:
 def _verdict(signal: Any) -> Iterator[Part]:
     yield Cell(signal["verdict"].upper().replace("-", " "), STYLES.get(signal["verdict"]))
     yield Cell(signed(signal["score"], unit=""), "strong")
-    yield f"of ±4, {signal['confidence']} confidence"
+    yield f"(-4 to +4), {signal['confidence']} confidence"
 
 
 def _reasons(signal: Any) -> Iterator[tuple[str, Any, str]]:

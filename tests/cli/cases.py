@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from service.cli.commands import read_catalogue
 from tests.cli.recorded import ANSWERS, answer
 
 
@@ -82,37 +83,23 @@ _SHORT = {
     "currentPrice": 150.0,
 }
 
-_OTHERS: dict[str, str] = {
-    "coin.risk.sol": "coin_risk",
-    "coin.historical.days": "coin_historical",
-    "coin.by-contract": "coin_lookup",
-    "signal.btc": "signal",
-    "signal.brief": "signal",
-    "signal.quality.verdict": "signal_quality",
-    "market.health.context": "market_health",
-    "market.baselines": "market_prices",
-    "rwa.asset": "rwa_symbol",
-}
-"""Views that are not named like the recorded answer."""
-
-_WITH_ACTION = ("regime", "sentiment", "transcripts", "walkforward", "wallets")
+_VIEWS = {row.offer: row.view or row.offer.replace(".", "_") for row in reversed(read_catalogue())}
+"""The view of each offer; its first command is not a short form."""
 
 
-def _recorded() -> dict[str, Case]:
-    """Each recorded answer of a route."""
-    names = [path.stem for path in sorted(ANSWERS.glob("*.json")) if not path.stem.startswith(("question", "refused"))]
-    subjects = {name: name.partition(".")[0] for name in names}
-    views = {name: one if one in _WITH_ACTION else name.replace(".", "_") for name, one in subjects.items()} | _OTHERS
-    return {name: Case(views[name], name) for name in names if not name.startswith("receipts")}
+def _recorded(name: str) -> Case:
+    """A recorded answer: it is named after its offer, and what else there is to say."""
+    return Case(_VIEWS[max((offer for offer in _VIEWS if f"{name}.".startswith(f"{offer}.")), key=len)], name)
 
 
-CASES: dict[str, Case] = {
-    **_recorded(),
-    "coins.by.market-cap": Case("coins_market_cap", "coins"),
-    "top.verdicts": Case("coins_score", "coins"),
-    "coin.risk.stale": Case("coin_risk", "coin.risk", {"_stale_fields": ["price", "trend_weekly", "btc_correlation"]}),
-    "coin.risk.unknown": Case(
-        "coin_risk",
+_RECORDED = [
+    path.stem
+    for path in sorted(ANSWERS.glob("*.json"))
+    if not path.stem.startswith(("question", "refused", "receipts"))
+]
+_CHANGED: dict[str, tuple[str, dict[str, Any]]] = {
+    "coin.risk.stale": ("coin.risk", {"_stale_fields": ["price", "trend_weekly", "btc_correlation"]}),
+    "coin.risk.unknown": (
         "coin.risk",
         {
             "_stale_fields": ["price", "funding_apr", "trend_daily", "trend_weekly", "sentiment_stance"],
@@ -122,33 +109,27 @@ CASES: dict[str, Case] = {
             "venue_symbol": "kPEPE",
         },
     ),
-    "coin.risk.zero": Case(
-        "coin_risk",
+    "coin.risk.zero": (
         "coin.risk",
         {
             **dict.fromkeys(("funding_apr", "carry_if_long", "carry_if_short", "btc_correlation"), 0.0),
             **_unknown("funding_paying_side", "funding_receiving_side"),
         },
     ),
-    "coin.historical.unknown": Case(
-        "coin_historical",
+    "coin.historical.unknown": (
         "coin.historical",
         {"at": _NOTHING_THEN, "now": {**_NOTHING_THEN, "market_cap_as_of": None}, "change_pct": None, "series": []},
     ),
-    "coin.historical.zero": Case(
-        "coin_historical", "coin.historical", {"at.openInterest": 0.0, "now.priceUSD": None, "series.0.volume": None}
+    "coin.historical.zero": (
+        "coin.historical",
+        {"at.openInterest": 0.0, "now.priceUSD": None, "series.0.volume": None},
     ),
-    "signal.wrong": Case("signal", "signal", {"score": 3.9, "sources": {"risk": "stale", "sentiment": "rejected"}}),
-    "signal.insufficient": Case(
-        "signal",
+    "signal.wrong": ("signal", {"score": 3.9, "sources": {"risk": "stale", "sentiment": "rejected"}}),
+    "signal.insufficient": (
         "signal",
         {"verdict": "insufficient-evidence", "raw.risk": None, "claims": [], "omitted": {"claims": 1}, "record": None},
     ),
-    "signal.past": Case(
-        "signal", "signal", {"raw.risk": None, "claims": None, "record": None}, as_of="2025-07-01T12:00:00Z"
-    ),
-    "market.health.young": Case(
-        "market_health",
+    "market.health.young": (
         "market.health.context",
         {
             **_unknown("velocity", "regime", "regime_age_days"),
@@ -156,28 +137,22 @@ CASES: dict[str, Case] = {
             "trends": {"UP": 0, "HODL": 0, "DOWN": 0},
         },
     ),
-    "market.health.extreme": Case(
-        "market_health",
+    "market.health.extreme": (
         "market.health",
         {"extremes": [{"state": "DOWN", "share_pct": 61.25, "count": 49}], "regime": "risk-off", "regime_age_days": 1},
     ),
-    "regime.none": Case("regime", "regime.active", {"positions": []}),
-    "regime.short": Case("regime", "regime.active", {"positions": [_SHORT, {**_SHORT, "entryPrice": None}]}),
-    "regime.signals.none": Case("regime", "regime.signals", {"signals": []}),
-    "regime.signals.long": Case(
-        "regime", "regime.signals", {"signals.0.regime": "risk-on", "signals.0.direction": "long"}
-    ),
-    "regime.history.none": Case(
-        "regime", "regime.history", {"trades": [], "summary": _NO_TRADES, "currentPosition": None}
-    ),
-    "regime.history.decided": Case("regime", "regime.history", {"currentPosition.entryPrice": None}),
-    "regime.history.past": Case("regime", "regime.history", {"currentPosition": None}),
-    "walkforward.none": Case("walkforward", "walkforward.signals", {"meta": _NO_RUN}),
-    "walkforward.signals.none": Case("walkforward", "walkforward.signals", {"signals": []}),
-    "walkforward.positions.none": Case("walkforward", "walkforward.positions", {"positions": []}),
-    "walkforward.outcomes.none": Case("walkforward", "walkforward.outcomes", {"outcomes": [], "summary": None}),
-    "walkforward.outcomes.refused": Case(
-        "walkforward",
+    "regime.none": ("regime.active", {"positions": []}),
+    "regime.short": ("regime.active", {"positions": [_SHORT, {**_SHORT, "entryPrice": None}]}),
+    "regime.signals.none": ("regime.signals", {"signals": []}),
+    "regime.signals.long": ("regime.signals", {"signals.0.regime": "risk-on", "signals.0.direction": "long"}),
+    "regime.history.none": ("regime.history", {"trades": [], "summary": _NO_TRADES, "currentPosition": None}),
+    "regime.history.decided": ("regime.history", {"currentPosition.entryPrice": None}),
+    "regime.history.past": ("regime.history", {"currentPosition": None}),
+    "walkforward.none": ("walkforward.signals", {"meta": _NO_RUN}),
+    "walkforward.signals.none": ("walkforward.signals", {"signals": []}),
+    "walkforward.positions.none": ("walkforward.positions", {"positions": []}),
+    "walkforward.outcomes.none": ("walkforward.outcomes", {"outcomes": [], "summary": None}),
+    "walkforward.outcomes.refused": (
         "walkforward.outcomes",
         {
             "summary.strategies.0.sharpe": None,
@@ -185,18 +160,12 @@ CASES: dict[str, Case] = {
             "summary.strategies.1.refused": "a decision knew the next day",
         },
     ),
-    "scorecard": Case("scorecard", "signal.quality.verdict"),
-    "scorecard.none": Case(
-        "scorecard", "signal.quality.verdict", {"record.live": _NO_OUTCOMES, "record.backtested": None}
-    ),
-    "signal.quality.validated": Case(
-        "signal_quality",
+    "signal.quality.validated": (
         "signal.quality",
         {"reliability_tier": "VALIDATED", "validations.sharpe": 0.4768, "validations.deflatedSharpe": 0.9},
     ),
-    "signal.quality.none": Case("signal_quality", "signal.quality", {"validations.sampleSize": 0}),
-    "coins.stale": Case(
-        "coins",
+    "signal.quality.none": ("signal.quality", {"validations.sampleSize": 0}),
+    "coins.stale": (
         "coins",
         {
             "coins.0._stale_fields": ["price"],
@@ -205,11 +174,10 @@ CASES: dict[str, Case] = {
             "coins.1.verdict": None,
         },
     ),
-    "coins.none": Case("coins", "coins", {"coins": [], "meta": {"total": 0, "next_cursor": None}}),
-    "resolve.none": Case("resolve", "resolve", {"query": "qq", "tried": ["symbol-exact"], "matches": []}),
-    "resolve.note": Case("resolve", "resolve", {"note": "GAS is also a commodity."}),
-    "category.info.unknown": Case(
-        "category_info",
+    "coins.none": ("coins", {"coins": [], "meta": {"total": 0, "next_cursor": None}}),
+    "resolve.none": ("resolve", {"query": "qq", "tried": ["symbol-exact"], "matches": []}),
+    "resolve.note": ("resolve", {"note": "GAS is also a commodity."}),
+    "category.info.unknown": (
         "category.info",
         {
             "trends": {"UP": 0, "HODL": 0, "DOWN": 0},
@@ -217,8 +185,7 @@ CASES: dict[str, Case] = {
             **_unknown("description", "market_cap", "change_24h", "volume_24h"),
         },
     ),
-    "category.sentiment.unknown": Case(
-        "category_sentiment",
+    "category.sentiment.unknown": (
         "category.sentiment",
         {
             **_unknown("score", "slope_24h"),
@@ -227,16 +194,14 @@ CASES: dict[str, Case] = {
             "provenance": {"newest_at": None, "sources": []},
         },
     ),
-    "sentiment.none": Case("sentiment", "sentiment.slopes", {"count": 0, "categories": []}),
-    "sentiment.unknown": Case(
-        "sentiment", "sentiment.market", {"data.0.score": None, "data.0.slope_24h": None, "data.0.newest_at": None}
+    "sentiment.none": ("sentiment.slopes", {"count": 0, "categories": []}),
+    "sentiment.unknown": (
+        "sentiment.market",
+        {"data.0.score": None, "data.0.slope_24h": None, "data.0.newest_at": None},
     ),
-    "market.crossing.some": Case("market_crossing", "market.crossing", {"crossings": _CROSSINGS}),
-    "funding.alerts.none": Case(
-        "funding_alerts", "funding.alerts", {"events": [], "meta": {"total": 0, "next_cursor": None}}
-    ),
-    "market.prices.stale": Case(
-        "market_prices",
+    "market.crossing.some": ("market.crossing", {"crossings": _CROSSINGS}),
+    "funding.alerts.none": ("funding.alerts", {"events": [], "meta": {"total": 0, "next_cursor": None}}),
+    "market.prices.stale": (
         "market.prices",
         {
             "_stale_fields": ["prices.bitcoin", "baselines.ethereum.b4h"],
@@ -244,16 +209,11 @@ CASES: dict[str, Case] = {
             "missing": ["nosuch"],
         },
     ),
-    "market.global.stale": Case(
-        "market_global", "market.global", {"_stale_fields": ["totalMarketCap", "marketCapPercentage"]}
-    ),
-    "rwa.symbol.stale": Case("rwa_symbol", "rwa.symbol", {"_stale_fields": ["price", "trend_weekly"]}),
-    "rwa.symbol.shorts-pay": Case(
-        "rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": -0.0001, "apr": -10.95}}
-    ),
-    "rwa.symbol.unknown": Case("rwa_symbol", "rwa.symbol", {"funding": {**_FUNDING, "rate": None, "apr": None}}),
-    "transcripts.highlights.escaped": Case(
-        "transcripts",
+    "market.global.stale": ("market.global", {"_stale_fields": ["totalMarketCap", "marketCapPercentage"]}),
+    "rwa.symbol.stale": ("rwa.symbol", {"_stale_fields": ["price", "trend_weekly"]}),
+    "rwa.symbol.shorts-pay": ("rwa.symbol", {"funding": {**_FUNDING, "rate": -0.0001, "apr": -10.95}}),
+    "rwa.symbol.unknown": ("rwa.symbol", {"funding": {**_FUNDING, "rate": None, "apr": None}}),
+    "transcripts.highlights.escaped": (
         "transcripts.highlights",
         {
             "highlights.0.quote": "Bulls &amp; &lt;b&gt;",
@@ -261,19 +221,16 @@ CASES: dict[str, Case] = {
             "highlights.0.start_seconds": 125,
         },
     ),
-    "transcripts.highlights.none": Case(
-        "transcripts",
+    "transcripts.highlights.none": (
         "transcripts.highlights",
         {"highlights": [], "meta": {"total": 0, "by_source": {}, "next_cursor": None}},
     ),
-    "wallets.watchlist.still": Case(
-        "wallets",
+    "wallets.watchlist.still": (
         "wallets.watchlist",
         {"watchlist.0.label": None, "watchlist.0.kind": None, "watchlist.0.tokens": [], "meta.chainId": None},
     ),
-    "wallets.watchlist.none": Case("wallets", "wallets.watchlist", {"watchlist": []}),
-    "wallets.movements.unknown": Case(
-        "wallets",
+    "wallets.watchlist.none": ("wallets.watchlist", {"watchlist": []}),
+    "wallets.movements.unknown": (
         "wallets.movements",
         {
             "movements.0.token": None,
@@ -282,16 +239,30 @@ CASES: dict[str, Case] = {
             "movements.0.amount_usd": None,
         },
     ),
-    "wallets.movements.none": Case("wallets", "wallets.movements", {"movements": []}),
-    "manifest.free": Case("manifest", "manifest", {"networks": []}),
-    "billing.tier.wallet": Case(
-        "billing_tier",
+    "wallets.movements.none": ("wallets.movements", {"movements": []}),
+    "manifest.free": ("manifest", {"networks": []}),
+    "billing.tier.wallet": (
         "billing.tier",
         {
             "expiresAt": "2025-08-01T00:00:00.000Z",
             "source": "wallet",
             "identity": {"kind": "session", "userId": 3, "walletAddress": _RECEIPT["payer"]},
         },
+    ),
+}
+"""Recorded answers, and what is changed in them."""
+
+CASES: dict[str, Case] = {
+    **{name: _recorded(name) for name in _RECORDED},
+    **{name: _recorded(recorded)._replace(changed=changed) for name, (recorded, changed) in _CHANGED.items()},
+    "coins.by.market-cap": Case("coins_market_cap", "coins"),
+    "top.verdicts": Case("coins_score", "coins"),
+    "signal.past": Case(
+        "signal", "signal", {"raw.risk": None, "claims": None, "record": None}, as_of="2025-07-01T12:00:00Z"
+    ),
+    "scorecard": Case("scorecard", "signal.quality.verdict"),
+    "scorecard.none": Case(
+        "scorecard", "signal.quality.verdict", {"record.live": _NO_OUTCOMES, "record.backtested": None}
     ),
     "receipts.list": Case("receipts_list", "", {"receipts": _PAID, "next_cursor": _CURSOR}),
     "receipts.none": Case("receipts_list", "", {"receipts": [], "next_cursor": None}),

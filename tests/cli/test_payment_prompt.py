@@ -10,6 +10,7 @@ import pytest
 from service.cli.payment_prompt import pay
 from service.client.answer import RawAnswer, RefusedError
 from service.client.errors import UNAVAILABLE, UNPAID, UNREACHABLE, RefusalError
+from tests.cli.commanding import Terminal
 from tests.client.paying.stand import (
     ASKED,
     BODY,
@@ -32,17 +33,6 @@ NOWHERE = "http://127.0.0.1:9"
 OTHER = "0x3333333333333333333333333333333333333333"
 
 
-class Typed(io.StringIO):
-    """A terminal, or something that is none."""
-
-    def __init__(self, text: str = "", *, terminal: bool = True) -> None:
-        super().__init__(text)
-        self._terminal = terminal
-
-    def isatty(self) -> bool:
-        return self._terminal
-
-
 class Desk:
     """Somebody at a terminal, and a service that does what a test says."""
 
@@ -54,10 +44,10 @@ class Desk:
         self.sit("")
         patch.setattr("threading.Event.wait", lambda _event, _seconds: False)
 
-    def sit(self, reply: str, *, stdin: bool = True, stderr: bool = True) -> Typed:
+    def sit(self, reply: str, *, stdin: bool = True, stderr: bool = True) -> io.StringIO:
         """Type something; what is said is read from what this gives."""
-        said = Typed(terminal=stderr)
-        self._patch.setattr(sys, "stdin", Typed(reply, terminal=stdin))
+        said = Terminal() if stderr else io.StringIO()
+        self._patch.setattr(sys, "stdin", Terminal(reply) if stdin else io.StringIO(reply))
         self._patch.setattr(sys, "stderr", said)
         return said
 
