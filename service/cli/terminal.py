@@ -111,9 +111,9 @@ def screen_of(environment: Mapping[str, str], stream: TextIO) -> Display:
 
 def size_of(side: Literal["columns", "lines"], environment: Mapping[str, str], stream: TextIO, otherwise: int) -> int:
     """Columns or lines of a terminal: the variable `COLUMNS` or `LINES`, else its own size, else `otherwise`."""
-    told = environment.get(side.upper(), "")
-    if told.isascii() and told.isdigit() and int(told):
-        return int(told)
+    text = environment.get(side.upper(), "")
+    if text.isascii() and text.isdigit() and int(text):
+        return int(text)
     try:
         return getattr(os.get_terminal_size(stream.fileno()), side) or otherwise
     except (OSError, ValueError):  # no terminal, no file, or closed

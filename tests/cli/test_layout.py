@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.cli.layout import facts, flow, heading, listed, table
+from service.cli.layout import facts, flow, listed, table
 from service.cli.terminal import Cell, Display, cells, cut, safe
 from tests.cli.snapshots import uncoloured
 
@@ -55,25 +55,6 @@ def test_wrapped_words_fit_and_none_is_lost(parts: list[str], width: int, indent
     styled = [Cell(part, "good") for part in parts]
     coloured = flow(Display(width, colour=True), styled, indent=indent)
     assert [uncoloured(line) for line in coloured] == list(flow(Display(width, colour=False), styled, indent=indent))
-
-
-def test_a_heading_goes_on_in_the_next_line_where_it_is_too_long() -> None:
-    said = [Cell("BTC", "strong"), Cell("$117,700"), Cell("x" * 50)]
-    assert list(heading(PLAIN, said)) == ["BTC   $117,700", "x" * 40, "x" * 10]
-    assert list(heading(PLAIN, [])) == []
-
-
-def test_a_fact_without_anything_to_say_is_left_out() -> None:
-    assert list(facts(PLAIN, [("Price", ["$1"]), ("Carry", []), ("Trend", [Cell("UP")])])) == ["Price  $1", "Trend  UP"]
-
-
-def test_a_tables_columns_are_aligned() -> None:
-    rows: list[list[object]] = [["BTC", Cell("+1.00", "good")], ["SOL", None]]
-    assert list(table(PLAIN, ["COIN", "SCORE"], rows, right="lr")) == ["COIN  SCORE", "BTC   +1.00", "SOL       -"]
-    assert list(table(COLOURED, ["COIN", "SCORE"], rows[:1], right="lr")) == [
-        "\x1b[2mCOIN\x1b[0m  \x1b[2mSCORE\x1b[0m",
-        "BTC   \x1b[32m+1.00\x1b[0m",
-    ]
 
 
 def test_names_give_way_to_a_narrow_screen_and_figures_never_do() -> None:

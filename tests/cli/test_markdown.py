@@ -26,6 +26,7 @@ ALIGNED = ["Coin  Funding a year  Mood", "BTC         +10.95 %  calm", "ETH     
         (60, [*TABLE, "after"], [*ALIGNED, "after"]),
         (60, TABLE, ALIGNED),
         (60, ["| A | B |", "|---|---|", "| 1 |", "| 1 | 2 | 3 |", "|---|"], ["A  B", "1", "1  2"]),
+        (60, ["| A |", "|---|", "| 1 |", "| ten |"], ["A", "1", "ten"]),
         (60, ["|---|"], []),
         # What does not fit into a table is written below, never cut; a long word is not broken.
         (

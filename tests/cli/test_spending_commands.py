@@ -95,7 +95,8 @@ def test_without_a_wallet_there_is_no_address(home: dict[str, str]) -> None:
 def test_what_cannot_be_read_is_named(home: dict[str, str], stand: Stand) -> None:
     stand.buy()
     (stand.store.folder / "spent.json").write_text("{}")
-    assert "is damaged" in typed("spending", environment=home).err
+    damaged = typed("spending", environment=home)
+    assert (damaged.code, "is damaged" in damaged.err) == (1, True)
     configure(home, keystore="/nowhere/wallet.json")
     del home["VERDICT_WALLET_KEY"]
     assert "Cannot read /nowhere/wallet.json: " in typed("spending", environment=home).err

@@ -60,12 +60,14 @@ def test_lines_asked_for_on_a_terminal_cannot_steer_it(person: Typed) -> None:
 
 
 def test_a_person_sees_it_drawn_anew_and_the_last_of_it_stays(person: Typed) -> None:
-    with peer(stream(OPEN, event(1), event(2, prices(BTC=101.0)), CLOSE)) as there:
+    many = {f"C{number}": 1.0 for number in range(50)}
+    with peer(stream(OPEN, event(1, prices(**many)), event(2, prices(BTC=101.0, **many)), CLOSE)) as there:
         told = person(f"watch prices --diff --url {there.url}")
     drawn, left = frames(told.out), told.out.partition(LEAVE)[2]
     assert (told.code, told.out.startswith(ENTER), drawn[0].splitlines()[0]) == (0, True, "prices · opening")
     assert "BTC     101  +1.00 %" in drawn[-1]
-    assert all(len(frame.splitlines()) <= 20 for frame in drawn)
+    # Two rows are left to the prompt.
+    assert (max(len(frame.splitlines()) for frame in drawn), len(left.splitlines())) == (20, 18)
     assert left.startswith("prices · fixtures · event 2")
     assert ("BTC     101  +1.00 %" in left, "Ctrl-C" in left) == (True, False)
     assert "diff" not in there.heard[0].target
