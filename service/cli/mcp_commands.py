@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from service.cli.environment import Environment, VerdictGroup, url_option
-from service.cli.terminal import is_terminal, safe, tell
+from service.cli.terminal import agrees, can_ask, safe, tell
 from service.client import config, credentials
 from service.client.caller import url_of
 from service.client.errors import DONE, FAILED, RefusalError
@@ -71,9 +71,9 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
     else:
         sys.stdout.writelines(f"{safe(line)}\n" for line in (f"{path}:", *shown(host, text, changed)))
         sys.stdout.flush()
-        if not yes and not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        if not yes and not can_ask():
             raise RefusalError(f"{path} was not changed. Run this command again with --yes to write it.")
-        if not yes and not _agreed(path):
+        if not yes and not agrees(f"Write {path}?"):
             tell("Nothing was changed.")
             return FAILED
         _write(path, content, changed)
@@ -85,12 +85,6 @@ def install(environment: Environment, *, client: str, yes: bool, url: str | None
         at = "" if service == config.URL else f" --url {service}"
         tell(f"No API key is stored for {service}. Run `verdict login --token{at}` before you use the tools.")
     return DONE
-
-
-def _agreed(path: Path) -> bool:
-    sys.stderr.write(f"Write {safe(path)}? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline(100).strip().lower() in {"y", "yes"}
 
 
 def _write(path: Path, before: bytes, after: str) -> None:

@@ -3,9 +3,8 @@
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Final
 
-from service.cli.terminal import is_terminal, safe, tell
+from service.cli.terminal import agrees, can_ask, safe, tell
 from service.client import config
 from service.client.answer import RawAnswer, RefusedError
 from service.client.caller import open_client
@@ -15,9 +14,6 @@ from service.client.paying.buyer import Buyer, Send, ceilings_of, find_wallet
 from service.client.paying.payment_store import PaymentStore
 from service.client.paying.terms import OpenPaymentError, PaymentQuote, UnpaidError, known_payee_only, usdc_text
 from service.clock import SystemClock
-
-_YES: Final = frozenset({"y", "yes"})
-_LONGEST_REPLY: Final = 100
 
 
 def pay(
@@ -67,7 +63,7 @@ def _agreement(refused: RefusedError, *, wanted: bool) -> Callable[[PaymentQuote
         if wanted:
             known_payee_only(quote)
             return
-        if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        if not can_ask():
             raise UnpaidError(f"{refused} Use --yes to pay {usdc_text(quote.terms.amount)} for it without a prompt.")
         if not _asked(quote):
             raise UnpaidError("Nothing was paid.")
@@ -86,6 +82,4 @@ def _asked(quote: PaymentQuote) -> bool:
         ("today", f"{usdc_text(quote.spent)} of {ceiling} signed for"),
     )
     sys.stderr.writelines(f"{name:>15}  {safe(text)}\n" for name, text in shown)
-    sys.stderr.write("Pay? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline(_LONGEST_REPLY).strip().lower() in _YES
+    return agrees("Pay?")

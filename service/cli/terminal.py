@@ -19,6 +19,7 @@ _CODES: Final[dict[Style, str]] = {"good": "32", "bad": "31", "warn": "33", "dim
 _ZERO_WIDTH: Final = frozenset({"Mn", "Me"})
 _WIDTH: Final = 80
 _NARROWEST: Final = 20
+_LONGEST_REPLY: Final = 100
 
 
 class Display(NamedTuple):
@@ -98,6 +99,18 @@ def tell(text: str) -> None:
     """Write a line for a person to standard error."""
     sys.stderr.write(f"{safe(text)}\n")
     sys.stderr.flush()
+
+
+def can_ask() -> bool:
+    """Whether a person can answer: standard input and standard error are terminals."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
+def agrees(question: str) -> bool:
+    """Ask a person on standard error. Any reply but yes is a no."""
+    sys.stderr.write(f"{safe(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline(_LONGEST_REPLY).strip().lower() in {"y", "yes"}
 
 
 def screen_of(environment: Mapping[str, str], stream: TextIO) -> Display:

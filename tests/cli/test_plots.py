@@ -91,3 +91,7 @@ def test_a_sparkline_stands_as_high_as_its_values(values: list[float | None], wi
 )
 def test_a_bar_begins_at_zero_and_stays_on_its_scale(value: float | None, low: float, high: float, drawn: str) -> None:
     assert plots.bar(value, low, high, 8) == drawn
+
+
+def test_a_gauge_shows_where_a_value_stands() -> None:
+    assert [plots.gauge(value, -4, 4, 9) for value in (3, 0, -9)] == ["├───┼──●┤", "├───●───┤", "●───┼───┤"]

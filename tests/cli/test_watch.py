@@ -139,7 +139,8 @@ def test_an_interruption_and_an_end_leave_the_terminal_as_it_was() -> None:
         yield "a"
         raise KeyboardInterrupt
 
-    out, before = Terminal(), signal.getsignal(signal.SIGTERM)
+    out = Terminal()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with pytest.raises(KeyboardInterrupt), AlternateScreen(out) as page:
         page.draw(interrupted())
     assert out.getvalue() == f"{ENTER}{LEAVE}"
@@ -149,7 +150,7 @@ def test_an_interruption_and_an_end_leave_the_terminal_as_it_was() -> None:
         signal.raise_signal(signal.SIGTERM)
     assert ended.value.code == 143
     assert out.getvalue().endswith(LEAVE)
-    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_being_stopped_gives_the_shell_its_terminal_until_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
