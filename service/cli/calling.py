@@ -43,15 +43,7 @@ class Paying(NamedTuple):
 
 
 def call(row: CatalogueRow, environment: Environment, typed: Mapping[str, Any]) -> int:
-    """Call a command's route and print the answer.
-
-    Args:
-        row: The command.
-        environment: What it runs in.
-        typed: Values of its options, by name.
-
-    Returns:
-        The exit code.
+    """Call a command's route with the typed options, print the answer and return the exit code.
 
     Raises:
         RefusedError: If the service refuses.

@@ -205,20 +205,15 @@ def _clock(ahead_ms: int) -> DoctorCheck:
 def _token(client: ApiConnection, environment: Mapping[str, str]) -> DoctorCheck:
     source = "VERDICT_TOKEN" if environment.get("VERDICT_TOKEN", "").strip() else "the stored one"
     if client.token is None:
-        return DoctorCheck(
-            "token", "none is stored for this address", ["Only public routes answer."], "Run `verdict login`."
-        )
+        found = ["Only public routes answer."]
+        return DoctorCheck("token", "none is stored for this address", found, "Run `verdict login`.")
     try:
         answer = client.ask("GET", _TIER)
         with reading():
             tier, end = str(answer.data["tier"]), answer.data["expiresAt"]
     except RefusedError as error:
-        return DoctorCheck(
-            "token",
-            f"{source} is refused",
-            [str(error)],
-            "Run `verdict login`, or unset VERDICT_TOKEN.",
-        )
+        remedy = "Run `verdict login`, or unset VERDICT_TOKEN."
+        return DoctorCheck("token", f"{source} is refused", [str(error)], remedy)
     except (UnreachableError, UnreadableAnswerError) as error:
         return DoctorCheck("token", f"{source} could not be tried", [str(error)], "Run this again.")
     return DoctorCheck("token", f"{source} is valid: plan {tier}" + (f" until {moment(end)}" if end else ""))

@@ -53,11 +53,7 @@ class Environment:
         return as_json or not sys.stdout.isatty()
 
     def client(self, url: str | None, *, token: bool = True) -> ApiConnection:
-        """A client for the service.
-
-        Args:
-            url: The text of `--url`.
-            token: Whether to send the token; public routes need none.
+        """A client for the service at `--url`; public routes need no token.
 
         Raises:
             RefusalError: If URL or token is not valid, or stored credentials cannot be read.
@@ -67,10 +63,7 @@ class Environment:
         return open_client(url, self.variables, token=token)
 
     def show(self, answer: RawAnswer, lines: Callable[[], Iterable[str]], *, as_json: bool) -> int:
-        """Print an answer: as it is for programs, else as these lines.
-
-        Returns:
-            The exit code.
+        """Print an answer, as it is for programs, else as these lines; the exit code.
 
         Raises:
             UnreadableAnswerError: If the answer lacks what the lines are made of.

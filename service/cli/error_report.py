@@ -54,13 +54,7 @@ _DEFECT: Final = "This is a defect of `verdict`, not a mistake of yours. The lin
 
 
 def report(error: Exception, command: click.Command | None, typed: Sequence[str]) -> None:
-    """Write to stderr what went wrong.
-
-    Args:
-        error: What the command raised.
-        command: The command; None if the command line names none.
-        typed: The command line.
-    """
+    """Write to stderr what went wrong. `command` is None if the command line names none."""
     code = exit_code_of(error)
     prefix = error.command if isinstance(error, UsageError) else "verdict"
     if code == DEFECT and not isinstance(error, RefusalError):
@@ -170,11 +164,7 @@ RENAMED: Final[Mapping[str, str]] = {
 
 
 def new_name(typed: Sequence[str]) -> tuple[str, str] | None:
-    """Old and new name of the command that a refused command line means; None if it has no old name.
-
-    Args:
-        typed: The command line without the program.
-    """
+    """Old and new name of the command that a refused command line means; None if it has no old name."""
     words = [word.partition("=")[0] for word in typed]
     for old, new in RENAMED.items():
         first, _, second = old.partition(" ")

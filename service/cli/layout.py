@@ -40,14 +40,7 @@ def flow(screen: Display, parts: Iterable[Part], *, label: str = "", indent: int
 
 
 def wrap(screen: Display, spans: Iterable[Span], first: str = "", rest: str = "") -> Iterator[str]:
-    """Wrap text to the screen; a word longer than a line gets its own line.
-
-    Args:
-        screen: Where it is read.
-        spans: Styled pieces; control characters are replaced.
-        first: Prefix of the first line.
-        rest: Prefix of the other lines.
-    """
+    """Wrap text to the screen after the prefixes `first` and `rest`; a word longer than a line gets its own line."""
     available = min(screen.width, _READABLE) - max(cells(first), cells(rest))
     return _filled(screen, _words(spans), available, first, rest)
 

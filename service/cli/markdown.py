@@ -16,12 +16,7 @@ _STYLES: Final[dict[str, tuple[int, Style]]] = {"*": (2, "strong"), "`": (1, "ac
 
 
 def render(screen: Display, lines: Iterable[str]) -> Iterator[str]:
-    """Render Markdown.
-
-    Args:
-        screen: Where it is read.
-        lines: Lines without their ends. A table is shown after its last row, other lines at once.
-    """
+    """Render Markdown lines without their ends. A table is shown after its last row, other lines at once."""
     rows: list[str] = []
     for line in lines:
         if line.lstrip().startswith("|"):

@@ -88,7 +88,7 @@ def lines(data: Any, meta: Any, screen: Display, _chosen: object) -> Iterator[st
     coin, signal = data["coin"], data["signal"]
     stale = set(coin["_stale_fields"])
 
-    def marked(field: str, *parts: Part) -> list[Part]:
+    def marked(field: str, *parts: Any) -> list[Any]:
         return [*parts, Cell("(stale)", "warn")] if field in stale else list(parts)
 
     yield from heading(
@@ -96,21 +96,14 @@ def lines(data: Any, meta: Any, screen: Display, _chosen: object) -> Iterator[st
         [
             Cell(coin["symbol"], "strong"),
             *([Cell(coin["name"])] if coin["name"] else []),
-            Cell(usd(coin["price"]), "strong"),
-            *([Cell("(stale)", "warn")] if "price" in stale else []),
+            *marked("price", Cell(usd(coin["price"]), "strong")),
         ],
     )
     yield ""
+    weekly = trend_cell(coin["trend_weekly"])
     rows: list[tuple[str, list[Part]]] = [
         ("Change", [change(coin["change_24h"]), "in 24 h,", change(coin["change_7d"]), "in 7 days"]),
-        (
-            "Trend",
-            [
-                *marked("trend_daily", *_trend(coin)),
-                ", weekly",
-                *marked("trend_weekly", trend_cell(coin["trend_weekly"])),
-            ],
-        ),
+        ("Trend", [*marked("trend_daily", *_trend(coin)), ", weekly", *marked("trend_weekly", weekly)]),
         ("Funding", marked("funding_apr", *_funding(coin["funding_apr"]))),
     ]
     if signal is not None:

@@ -12,11 +12,7 @@ _LONGEST_CHOICES: Final = 20
 
 
 class RouteCommand(VerdictCommand):
-    """A command that calls one route and shows its answer.
-
-    Args:
-        row: What it calls.
-    """
+    """A command that calls one route and shows its answer."""
 
     def __init__(self, row: CatalogueRow) -> None:
         super().__init__(
@@ -31,11 +27,7 @@ class RouteCommand(VerdictCommand):
             add(self)
 
     def invoke(self, ctx: click.Context) -> int:
-        """Call the route and show its answer.
-
-        Returns:
-            The exit code.
-        """
+        """Call the route and show its answer; the exit code."""
         exclude(ctx, ["as_json", "ndjson", "csv"])
         code: int = load("service.cli.calling:call")(self.row, ctx.obj, ctx.params)
         return code

@@ -18,8 +18,8 @@ class Spinner:
     """Turns while the `with` block runs.
 
     Args:
-        stream: stderr.
-        environment: Of the process: `TERM=dumb` keeps it still.
+        stream: Standard error.
+        environment: `TERM=dumb` keeps it still.
         text: What the program does: `asking`.
         delay_s: Seconds before it is shown: a shorter wait would only flicker.
     """
