@@ -24,6 +24,10 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\n\u202e"
 """Retitles a terminal, clears it, goes back in the line, turns the letters around."""
 
 
+_FIGURES = {"price_usdc": "0.05", "amount": "1.5"}
+"""Figures that are written as text: a view reads them."""
+
+
 def hostile(found: Any) -> Any:
     """The same answer, with every text in it out to steer the terminal, and a field of such a name beside each."""
     if isinstance(found, str):
@@ -31,7 +35,7 @@ def hostile(found: Any) -> Any:
     if isinstance(found, list):
         return [hostile(entry) for entry in found]
     if isinstance(found, dict):
-        hurt = {name: hostile(value) for name, value in found.items()}
+        hurt = {name: _FIGURES.get(name) or hostile(value) for name, value in found.items()}
         return {**{HOSTILE + name: value for name, value in hurt.items()}, **hurt}
     return found
 

@@ -12,6 +12,7 @@ from service import __version__
 from service.__main__ import run
 from service.cli import calling
 from service.cli.environment import VerdictCommand
+from service.cli.error_report import RENAMED
 from service.cli.main import COMPLETE
 from service.cli.route_command import RouteCommand
 from tests.cli.commanding import Terminal, options, typed
@@ -73,6 +74,28 @@ def test_a_mistake_is_a_line_that_says_what_may_have_been_meant(words: str, said
     assert said in told.err
     assert "--help`." in told.err
     assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        *((old, f"`verdict {old}` is now `verdict {new}`.") for old, new in RENAMED.items()),
+        ("grants add --user 1 --tier pro", "`verdict grants` is now `verdict admin grants`."),
+        ("payments verify receipt.json", "`verdict payments verify` is now `verdict admin receipts verify`."),
+        ("payments list verify", "`verdict payments` is now `verdict admin payments`."),
+        ("keys create --mine --name a", "`verdict keys --mine` is now `verdict keys`."),
+        ("keys create --name a --tier=pro", "`verdict keys --tier` is now `verdict admin keys`."),
+        ("wallets add 0x00", "`verdict wallets add` is now `verdict admin wallets add`."),
+    ],
+)
+def test_an_old_spelling_is_answered_with_the_new_one(line: str, said: str) -> None:
+    told = typed(*line.split())
+    assert (told.code, told.out, said in told.err) == (1, "", True)
+
+
+@pytest.mark.parametrize("line", ["resolve backup --colour", "wallets movements --contract list --colour"])
+def test_the_words_of_an_old_spelling_may_be_values_elsewhere(line: str) -> None:
+    assert "is now" not in typed(*line.split()).err
 
 
 KEY = "verdict_sk_AbCd1234EfGhIjKlMnOp"
