@@ -10,7 +10,7 @@ from service.client import config, credentials
 from service.client.credentials import StoredCredential
 from service.clock import parse_iso
 from service.wire.access import CreatedKey, Ended, KeyList, KeyRow, NewKey, RotateKey
-from service.wire.alerts import AlertDeliveries, AlertDelivery, AlertList, AlertRow, CreatedAlert, NewAlert
+from service.wire.alerts import AlertDeliveries, AlertDelivery, AlertList, AlertRow, CreatedAlert, NewAlert, QueuedTest
 from tests.cli.conftest import Typed
 from tests.cli.recorded import ANSWERS
 from tests.client.sdk.peer import Reply, answers, peer, says
@@ -166,6 +166,28 @@ def test_a_person_reads_keys_and_deliveries_in_tables(person: Typed) -> None:
         "2026-11-21 12:00 UTC  pending    2         No answer within 10 s.",
         "2026-11-21 12:00 UTC  delivered  1         BTC is above $120,010.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "answer", "said"),
+    [
+        ("keys list", "GET /api/keys", KeyList([]), "You have no keys there yet."),
+        ("alerts", "GET /api/alerts", AlertList([]), "You have no alerts yet. `verdict alerts add` creates one."),
+        (
+            "alerts test 3",
+            "POST /api/alerts/test?id=3",
+            QueuedTest("evt_1"),
+            "A test message is on its way. `verdict alerts deliveries` shows how its delivery went.",
+        ),
+        ("alerts remove 3", "DELETE /api/alerts?id=3", Ended(), "Alert 3 is removed."),
+    ],
+)
+def test_a_person_reads_in_a_line_what_was_done_or_that_there_is_nothing(
+    person: Typed, line: str, target: str, answer: object, said: str
+) -> None:
+    with peer(wrote(answer)) as there:
+        assert person(f"{line} --url", there.url) == (0, f"{said}\n", "")
+    assert [f"{heard.method} {heard.target}" for heard in there.heard] == [target]
 
 
 def test_a_key_is_printed_alone_and_what_is_to_know_of_it_beside(

@@ -143,6 +143,8 @@ def test_every_letter_that_is_drawn_has_one_as_wide_that_stands_for_it() -> None
     drawn = {letter for path in KEPT.glob("*.txt") for letter in path.read_text() if not letter.isascii()}
     assert len(drawn) > 50
     assert {letter for letter in drawn if len(letter.encode("ascii", ascii_fallback.ERRORS)) != 1} == set()
+    shown = [chr(code).encode("ascii", ascii_fallback.ERRORS) for code in range(0x80, 0x10000)]
+    assert {text for text in shown if len(text) != 1 and not text.startswith(b"\\")} == set()
 
 
 @pytest.mark.process
