@@ -209,6 +209,14 @@ def test_without_a_home_folder_it_says_to_set_one() -> None:
     assert (told.code, "Set HOME." in told.err) == (1, True)
 
 
+def test_a_file_that_is_not_text_is_named_and_left_alone(tmp_path: Path) -> None:
+    path = cursor(tmp_path, "")
+    path.write_bytes(b"\xff")
+    told = install(tmp_path, "cursor", "--yes")
+    assert (told.code, f"{path} cannot be read: it is not UTF-8 text." in told.err) == (1, True)
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [b"\xff"]
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / ".cursor").write_text("a file")
     told = install(tmp_path, "cursor", "--yes")

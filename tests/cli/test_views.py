@@ -48,6 +48,24 @@ def test_coins_show_what_they_are_ordered_by() -> None:
         assert header in lines[2]
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"record.backtested": None, "record.live": {}}, "No verdict of this kind has an outcome yet."),
+        (
+            {"record.backtested.all_coins.0": {"days_seen": 999, "hit_rate": None, "says": "Too few."}}
+            | {"record.backtested.this_coin": [], "record.live": {}}
+            | {f"record.backtested.all_coins.{place}.hit_rate": None for place in (1, 2)},
+            "Too few.",
+        ),
+        ({"record.backtested.all_coins.0.hit_rate_low": None}, "days all alike"),
+    ],
+)
+def test_a_record_without_figures_says_why(changed: dict[str, Any], said: str) -> None:
+    case = CASES["signal"]._replace(changed=changed)
+    assert said in "\n".join(shown(case, Display(80, colour=False), *case.given()))
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_no_figure_is_cut_on_a_narrow_terminal(case: Case) -> None:
     lines = shown(case, Display(40, colour=False), *case.given())
