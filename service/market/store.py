@@ -367,7 +367,6 @@ class MarketStore(SeriesReader):
 
     async def mark_history_tried(self, origin: str, at_ms: int) -> None:
         """Store that history has been requested once, whatever the result."""
-
         await self._database.write(lambda connection: connection.execute(_MARK_TRIED, (at_ms, origin)).rowcount)
 
 
