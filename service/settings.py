@@ -209,13 +209,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         }
         unknown = given.keys() - {field.name for field in msgspec.structs.fields(cls)}
         if unknown:
-            raise SettingsError(f"{variable(min(unknown))} is not a setting; `verdict serve --help` lists them")
+            raise SettingsError(f"{variable(min(unknown))} is not a setting. `verdict serve --help` lists them.")
         wanted = {name: _split(name, value) for name, value in given.items()}
         try:
             settings = msgspec.convert(wanted, cls, strict=False, dec_hook=_decode_hook)
         except msgspec.ValidationError as error:
             name = str(error).partition(" - at `$.")[2].rstrip("`")
-            raise SettingsError(f"{variable(name)} takes {takes(name)}, not {given[name]!r}") from error
+            raise SettingsError(f"{variable(name)} takes {takes(name)}, not {given[name]!r}.") from error
         settings.check()
         return settings
 
@@ -235,101 +235,101 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _check_range("FREE_IPV6_BITS", self.free_ipv6_bits, 16, 128)
         _check_range("DRAIN_SECONDS", self.drain_seconds, 0, 9)
         if bool(self.tls_cert) != bool(self.tls_key):
-            raise SettingsError("VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither")
+            raise SettingsError("VERDICT_TLS_CERT and VERDICT_TLS_KEY go together. Set both or neither.")
         if not _KEY_PREFIX.match(self.key_prefix):
-            raise SettingsError("VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_")
+            raise SettingsError("VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_.")
         self._check_lists()
         if self.store and not _STORE.match(self.store.text):
             raise SettingsError(
-                "VERDICT_STORE takes an address such as postgres://verdict:password@db.example.org/verdict"
+                "VERDICT_STORE takes an address such as postgres://verdict:password@db.example.org/verdict."
             )
         if not _ADDRESS.match(self.pay_to):
-            raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
+            raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits.")
         self._check_upstreams()
         self._check_settlement()
         self._check_model()
         self._check_wallets()
         self._check_mail()
         if self.public_url and not _URL.match(self.public_url):
-            raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
+            raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org.")
 
     def _check_upstreams(self) -> None:
         for upstream in UPSTREAMS:
             if not _API.match(self.url_of(upstream)):
                 raise SettingsError(
-                    f"{variable(f'{upstream}_url')} takes a scheme and a host, such as https://api.example.org"
+                    f"{variable(f'{upstream}_url')} takes a scheme and a host, such as https://api.example.org."
                 )
         if self.coingecko_key and not _KEY.match(self.coingecko_key.text):
-            raise SettingsError("VERDICT_COINGECKO_KEY takes printable characters without spaces")
+            raise SettingsError("VERDICT_COINGECKO_KEY takes printable characters without spaces.")
 
     def _check_settlement(self) -> None:
         _check_range("GAS_CAP_GWEI", self.gas_cap_gwei, 1, 100_000)
         _check_range("CONFIRMATIONS", self.confirmations, 1, 100)
         for name in ("facilitator_url", "rpc_url"):
             if getattr(self, name) and not _API.match(getattr(self, name)):
-                raise SettingsError(f"{variable(name)} takes a scheme and a host, such as https://x402.example.org")
+                raise SettingsError(f"{variable(name)} takes a scheme and a host, such as https://x402.example.org.")
         self._check_facilitator_keys()
         if self.settlement == "ledger":
             if self.network == "eip155:8453":
                 raise SettingsError(
-                    "VERDICT_SETTLEMENT=ledger moves nothing and takes no mainnet: set remote or chain for eip155:8453"
+                    "VERDICT_SETTLEMENT=ledger moves no money, so it takes no mainnet. Set remote or chain."
                 )
             return
         if self.pay_to == NOBODY:
             raise SettingsError(
-                f"VERDICT_PAY_TO must name your address: with VERDICT_SETTLEMENT={self.settlement} money really moves"
+                f"VERDICT_PAY_TO must name your address, because VERDICT_SETTLEMENT={self.settlement} moves real money."
             )
         if self.settlement == "remote" and not self.facilitator_url:
-            raise SettingsError("VERDICT_SETTLEMENT=remote takes a VERDICT_FACILITATOR_URL")
+            raise SettingsError("VERDICT_SETTLEMENT=remote needs VERDICT_FACILITATOR_URL.")
         if self.settlement == "chain":
             self._check_operator()
 
     def _check_facilitator_keys(self) -> None:
         if bool(self.cdp_key_id) != bool(self.cdp_key_secret):
-            raise SettingsError("VERDICT_CDP_KEY_ID and VERDICT_CDP_KEY_SECRET go together: set both or neither")
+            raise SettingsError("VERDICT_CDP_KEY_ID and VERDICT_CDP_KEY_SECRET go together. Set both or neither.")
         if self.facilitator_token and not _TOKEN.match(self.facilitator_token.text):
-            raise SettingsError("VERDICT_FACILITATOR_TOKEN takes printable characters without spaces")
+            raise SettingsError("VERDICT_FACILITATOR_TOKEN takes printable characters without spaces.")
         if self.facilitator_token and self.cdp_key_id:
-            raise SettingsError("VERDICT_FACILITATOR_TOKEN and VERDICT_CDP_KEY_ID exclude each other: set one")
+            raise SettingsError("VERDICT_FACILITATOR_TOKEN and VERDICT_CDP_KEY_ID exclude each other. Set one of them.")
 
     def _check_operator(self) -> None:
         if not self.rpc_url:
-            raise SettingsError("VERDICT_SETTLEMENT=chain takes a VERDICT_RPC_URL")
+            raise SettingsError("VERDICT_SETTLEMENT=chain needs VERDICT_RPC_URL.")
         if bool(self.operator_key) == bool(self.operator_keystore):
             raise SettingsError(
-                "VERDICT_SETTLEMENT=chain takes one of VERDICT_OPERATOR_KEY and VERDICT_OPERATOR_KEYSTORE"
+                "VERDICT_SETTLEMENT=chain needs one of VERDICT_OPERATOR_KEY and VERDICT_OPERATOR_KEYSTORE."
             )
         if self.operator_key and not _PRIVATE_KEY.match(self.operator_key.text):
-            raise SettingsError("VERDICT_OPERATOR_KEY takes a private key: 0x and 64 hexadecimal digits")
+            raise SettingsError("VERDICT_OPERATOR_KEY takes a private key: 0x and 64 hexadecimal digits.")
         if self.operator_keystore and not self.operator_password:
-            raise SettingsError("VERDICT_OPERATOR_KEYSTORE takes a VERDICT_OPERATOR_PASSWORD")
+            raise SettingsError("VERDICT_OPERATOR_KEYSTORE needs VERDICT_OPERATOR_PASSWORD.")
 
     def _check_model(self) -> None:
         _check_range("LLM_SECONDS", self.llm_seconds, 1, 120)
         _check_range("LLM_TOKENS", self.llm_tokens, 50, 8_000)
         _check_range("LLM_DAILY_TOKENS", self.llm_daily_tokens, 1, 1_000_000_000_000)
         if self.llm_url and not _API.match(self.llm_url):
-            raise SettingsError("VERDICT_LLM_URL takes a scheme and a host, such as https://llm.example.org/v1")
+            raise SettingsError("VERDICT_LLM_URL takes a scheme and a host, such as https://llm.example.org/v1.")
         if bool(self.llm_url) != bool(self.llm_model):
-            raise SettingsError("VERDICT_LLM_URL and VERDICT_LLM_MODEL go together: set both or neither")
+            raise SettingsError("VERDICT_LLM_URL and VERDICT_LLM_MODEL go together. Set both or neither.")
         if self.llm_key and not _TOKEN.match(self.llm_key.text):
-            raise SettingsError("VERDICT_LLM_KEY takes printable characters without spaces")
+            raise SettingsError("VERDICT_LLM_KEY takes printable characters without spaces.")
 
     def _check_wallets(self) -> None:
         if not self.wallets_rpc or not all(_API.match(url.text) for url in self.wallets_rpc):
             raise SettingsError(
-                "VERDICT_WALLETS_RPC takes addresses such as https://rpc.example.org, with commas between"
+                "VERDICT_WALLETS_RPC takes addresses such as https://rpc.example.org, separated by commas."
             )
 
     def _check_mail(self) -> None:
         if bool(self.smtp_url) != bool(self.smtp_from):
-            raise SettingsError("VERDICT_SMTP_URL and VERDICT_SMTP_FROM go together: set both or neither")
+            raise SettingsError("VERDICT_SMTP_URL and VERDICT_SMTP_FROM go together. Set both or neither.")
         if self.smtp_url and not _SMTP.match(self.smtp_url.text):
-            raise SettingsError("VERDICT_SMTP_URL takes an address such as smtps://user:password@mail.example.org")
+            raise SettingsError("VERDICT_SMTP_URL takes an address such as smtps://user:password@mail.example.org.")
         if self.smtp_from and not _MAIL.match(self.smtp_from):
-            raise SettingsError("VERDICT_SMTP_FROM takes an e-mail address such as alerts@example.org")
+            raise SettingsError("VERDICT_SMTP_FROM takes an e-mail address such as alerts@example.org.")
         if not all(map(_RECIPIENT.match, self.alert_mail_to)):
-            raise SettingsError("VERDICT_ALERT_MAIL_TO takes addresses such as me@example.org, or @example.org")
+            raise SettingsError("VERDICT_ALERT_MAIL_TO takes addresses such as me@example.org, or @example.org.")
 
     def url_of(self, upstream: str) -> str:
         """Where one of `UPSTREAMS` is asked."""
@@ -339,18 +339,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         for host in self.hosts:
             if not _is_host(host):
                 raise SettingsError(
-                    f"VERDICT_HOSTS takes host names without scheme and port, such as api.example.org, not {host!r}"
+                    f"VERDICT_HOSTS takes host names without scheme and port, such as api.example.org, not {host!r}."
                 )
         for origin in self.cors_origins:
             if not _ORIGIN.match(origin):
                 raise SettingsError(
-                    f"VERDICT_CORS_ORIGINS takes origins such as https://app.example.org, or *, not {origin!r}"
+                    f"VERDICT_CORS_ORIGINS takes origins such as https://app.example.org, or *, not {origin!r}."
                 )
         for proxy in self.trusted_proxies:
             try:
                 ipaddress.ip_network(proxy)
             except ValueError as error:
-                raise SettingsError(f"VERDICT_TRUSTED_PROXIES takes addresses or networks, not {proxy!r}") from error
+                raise SettingsError(f"VERDICT_TRUSTED_PROXIES takes addresses or networks, not {proxy!r}.") from error
 
 
 def of_this_process() -> Settings:
@@ -396,4 +396,4 @@ def _is_host(name: str) -> bool:
 
 def _check_range(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise SettingsError(f"{_PREFIX}{name} takes {low} to {high}, not {value}")
+        raise SettingsError(f"{_PREFIX}{name} takes {low} to {high}, not {value}.")

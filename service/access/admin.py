@@ -151,4 +151,4 @@ def _address(text: str) -> str:
     try:
         return read_address(text)
     except ValueError as error:
-        raise bad_parameter("wallet", f"{text} is not a wallet: {error}.") from error
+        raise bad_parameter("wallet", f"{text} is not a wallet. {error}") from error

@@ -164,8 +164,8 @@ class AnonymousQuota:
         seconds = -((now_ms - midnight_after(now_ms)) // SECOND_MS)
         return ServiceError(
             "RATE_LIMITED",
-            "devices of your network have had all of today's free questions; run `verdict login` for questions of your "
-            "own, or come back at 00:00 UTC",
+            "The devices of your network have used all of today's free questions. Run `verdict login` for questions of "
+            "your own, or try again after 00:00 UTC.",
             headers={"Retry-After": str(max(1, seconds))},
         )
 
@@ -187,6 +187,6 @@ def _already_used(row: tuple[int] | None) -> ServiceError | None:
     had = "is being answered by another call" if row[0] == RESERVED else "has been answered"
     return ServiceError(
         "AUTH_REQUIRED",
-        f"this device's one free question {had}; run `verdict login`, and send the key or session as "
-        "`Authorization: Bearer …`",
+        f"This device's one free question {had}. Run `verdict login`, and send the key or session as "
+        "`Authorization: Bearer …`.",
     )

@@ -59,7 +59,7 @@ def audit_counters(connection: Connection) -> list[str]:
         One sentence for each mismatch.
     """
     return [
-        f"user {wrong.user_id}: the counters say {_describe(wrong.stored)}, the events {_describe(wrong.summed)}"
+        f"User {wrong.user_id}: the counters say {_describe(wrong.stored)}, the events {_describe(wrong.summed)}."
         for wrong in find_mismatches(connection)
     ]
 
@@ -83,11 +83,11 @@ def audit_devices(connection: Connection) -> list[str]:
     """
     return [
         *(
-            f"a device is entered for event {event_id} of the usage, which is no question of a device"
+            f"A device is recorded for usage event {event_id}, which is not a question of a device."
             for (event_id,) in connection.execute(_WITHOUT_QUESTION, (ANONYMOUS,))
         ),
         *(
-            f"event {event_id} of the usage is a device's question, and there is no device"
+            f"Usage event {event_id} is a question of a device, and no device is recorded."
             for (event_id,) in connection.execute(_WITHOUT_DEVICE, (ANONYMOUS,))
         ),
     ]

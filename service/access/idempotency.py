@@ -224,7 +224,7 @@ class IdempotencyStore:
         values = (self._clock.now_ms(), len(packed or b""), packed, claim.id)
         if not connection.execute(_KEEP, values).rowcount:
             raise ServiceError(
-                "UNAVAILABLE", "The answer took too long and was not counted; ask again.", headers={"Retry-After": "1"}
+                "UNAVAILABLE", "The answer took too long and was not counted. Ask again.", headers={"Retry-After": "1"}
             )
         if event_id is not None:
             self._ledger.commit_stored(connection, event_id)

@@ -105,7 +105,7 @@ def open_secrets(data_dir: Path) -> Secrets:
         if full := start_refusal(data_dir, error):
             raise SecretsError(full) from error
         raise SecretsError(
-            f"cannot use {path}: {error.strerror}; let this user write there or set VERDICT_DATA_DIR"
+            f"{path} cannot be used: {error.strerror}. Let this user write there, or set VERDICT_DATA_DIR."
         ) from error
 
 
@@ -139,7 +139,7 @@ def _read(path: Path) -> Secrets:
         mode = os.fstat(file.fileno()).st_mode
         content = file.read()
     if mode & _FOR_OTHERS:
-        raise SecretsError(f"{path} can be read by others; run: chmod 600 {path}")
+        raise SecretsError(f"Other users can read {path}. Run `chmod 600 {path}`.")
     try:
         values = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -157,8 +157,8 @@ def _secret(path: Path, value: object) -> bytes:
 
 def _damaged(path: Path) -> SecretsError:
     return SecretsError(
-        f"{path} is damaged: it must hold {' and '.join(Secrets.__struct_fields__)}, 64 hexadecimal digits each; "
-        "restore it from a backup, or delete it (which ends every key and session)"
+        f"{path} is damaged: it must contain {' and '.join(Secrets.__struct_fields__)}, 64 hexadecimal digits each. "
+        "Restore it from a backup, or delete it, which ends every key and session."
     )
 
 

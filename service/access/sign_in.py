@@ -170,11 +170,11 @@ class SignIn:
     def _check_place(self, message: SignInMessage) -> None:
         if message.domain not in self._domains:
             raise invalid_credential(
-                f"The message is for another domain; this is {' or '.join(sorted(self._domains))}."
+                f"The message is for another domain. This service is {' or '.join(sorted(self._domains))}."
             )
         if message.chain_id != self._chain_id:
             raise invalid_credential(
-                f"The message is for another chain; this service signs in on chain {self._chain_id}."
+                f"The message is for another chain. This service signs in on chain {self._chain_id}."
             )
 
     def _check_time(self, message: SignInMessage) -> None:

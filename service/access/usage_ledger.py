@@ -193,7 +193,7 @@ class UsageLedger:
         )
         if not done.rowcount:
             raise ServiceError(
-                "UNAVAILABLE", "The answer took too long and was not counted; ask again.", headers={"Retry-After": "1"}
+                "UNAVAILABLE", "The answer took too long and was not counted. Ask again.", headers={"Retry-After": "1"}
             )
 
     def commit_stored(self, connection: Connection, event_id: int) -> None:

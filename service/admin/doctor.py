@@ -141,7 +141,7 @@ def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
     try:
         return DoctorCheck("secrets", "readable by their owner alone"), open_secrets(folder)
     except SecretsError as error:
-        return DoctorCheck("secrets", "cannot be used", [sentence(str(error))], _RESTORE_SECRETS), None
+        return DoctorCheck("secrets", "cannot be used", [str(error)], _RESTORE_SECRETS), None
 
 
 def _exposed(check: str, path: Path) -> DoctorCheck:

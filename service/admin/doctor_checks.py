@@ -84,7 +84,7 @@ def check_store(settings: Settings, address: str, now_ms: int, secrets: Secrets 
             return [DoctorCheck("database", "cannot be read", [sentence(str(error))], restore)]
         from service.storage.postgres.errors import refusal  # noqa: PLC0415 - asyncpg, where it is used
 
-        said = sentence(str(refusal(settings.store, error, error_name(error))))  # without its password
+        said = str(refusal(settings.store, error, error_name(error)))  # without its password
         return [DoctorCheck("database", "cannot be read", [said], "Correct VERDICT_STORE, or start the server.")]
 
 
@@ -137,7 +137,7 @@ def _ledger(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
 
 def _payments(snapshot: StoreSnapshot) -> Iterable[DoctorCheck]:
     if found := audit_payments(snapshot.connection):
-        yield DoctorCheck("payments", "money, receipts and usage differ", [*map(sentence, found)], snapshot.keep)
+        yield DoctorCheck("payments", "money, receipts and usage differ", found, snapshot.keep)
         return
     late = [
         f"Payment {receipt_id} has been open since {iso(claimed_ms)}."

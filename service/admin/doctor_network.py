@@ -58,9 +58,7 @@ def check_proxies(settings: Settings) -> list[DoctorCheck]:
         try:
             proxy = proxy_for(url)
         except SettingsError as error:
-            return [
-                DoctorCheck("proxy", "invalid setting", [sentence(str(error))], "Correct the variable, or unset it.")
-            ]
+            return [DoctorCheck("proxy", "invalid setting", [str(error)], "Correct the variable, or unset it.")]
         if proxy is not None:
             users.setdefault(str(proxy), []).append(name)
     used = [f"{proxy} for {', '.join(names)}" for proxy, names in users.items()]
@@ -162,7 +160,7 @@ async def check_model(settings: Settings, clock: Clock) -> DoctorCheck:
     except CompletionError as error:
         failure = str(error)
     else:
-        failure = None if completion.text.strip() else "an empty answer"
+        failure = None if completion.text.strip() else "Its answer is empty."
         usage = usage if completion.tokens else "does not report its usage, so the maximum is counted"
     found = [] if failure is None else [f"The model {endpoint.model} failed: {failure}"]
     return judge("model", f"{endpoint.model} answers and {usage}", "it does not answer", found, _ANOTHER_MODEL)
@@ -173,7 +171,7 @@ async def check_wallets(settings: Settings, address: str, clock: Clock) -> Docto
     try:
         watched = await asyncio.to_thread(_watched, settings, address)
     except SettingsError as error:
-        return DoctorCheck("wallets", "invalid setting", [sentence(str(error))], _CORRECT_SETTING)
+        return DoctorCheck("wallets", "invalid setting", [str(error)], _CORRECT_SETTING)
     except DatabaseError:  # a finding of the database, not of the nodes
         return DoctorCheck("wallets", "the watched wallets cannot be read, so no node is called")
     if not watched:
@@ -201,7 +199,7 @@ async def _try_wallet_nodes(settings: Settings, address: str, clock: Clock) -> l
             try:
                 chain_id, _, late = await look_at_node(Node(session), clock, address)
             except UpstreamError as error:
-                found.append(f"The call failed: {error.message}: {error.body}")
+                found.append(f"{error.message} {sentence(error.body)}".rstrip(" .") + ".")
                 continue
         chains.append(chain_id)
         if late:

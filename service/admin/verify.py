@@ -50,7 +50,7 @@ def verify(environment: Environment, file: str) -> int:
     try:
         found = replay(saved)
     except ReplayError as error:
-        raise RefusalError(safe(sentence(str(error))), REFUSED) from error
+        raise RefusalError(safe(str(error)), REFUSED) from error
     _print_verdict(environment, found.verdict)
     if not NOT_JUDGED.isdisjoint(saved):
         say("Not recomputed: its claims and its record, which are not part of the verdict.")
@@ -101,7 +101,7 @@ def verify_receipt(file: str, signer: str | None) -> int:
     try:
         wanted = None if signer is None else read_address(signer)
     except ValueError as error:
-        raise RefusalError(f"--signer: {sentence(str(error))}", MISUSED) from error
+        raise RefusalError(f"--signer: {error}", MISUSED) from error
     document: Any = read_json(file, "receipt")
     try:
         saved = msgspec.convert(document, SignedReceipt)

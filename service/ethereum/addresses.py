@@ -35,7 +35,7 @@ def checksum_address(address: str) -> str:
         ValueError: If the text is not 0x and 40 hexadecimal digits.
     """
     if not ADDRESS.match(address):
-        raise ValueError("an address is 0x and 40 hexadecimal digits")
+        raise ValueError("An address is 0x and 40 hexadecimal digits.")
     digits = address[2:].lower()
     guide = keccak256(digits.encode()).hex()
     return "0x" + "".join(
@@ -54,5 +54,5 @@ def read_address(text: str) -> str:
     """
     address = checksum_address(text)
     if text[2:] not in {address[2:], text[2:].lower(), text[2:].upper()}:
-        raise ValueError("the address's capital letters do not match its EIP-55 checksum; is a character wrong?")
+        raise ValueError("The capital letters do not match the EIP-55 checksum of the address. Is a character wrong?")
     return address

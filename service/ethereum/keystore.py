@@ -115,4 +115,4 @@ def _derive_key(sealed: EncryptedKey, password: bytes) -> bytes:
 def _check_cost(length: int, work: int, most: int) -> None:
     """Before anything is computed: it cannot be interrupted, and takes as much memory as the key that is wanted."""
     if length != _WIDTH or work > most:
-        raise ValueError("it wants another key than there is, or too much work")
+        raise ValueError("The keystore asks for another key length, or for too much work.")

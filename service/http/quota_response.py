@@ -18,10 +18,10 @@ from service.wire.payment import Gate, Period, Quota, QuotaWall, ThisQuery, Unlo
 
 _DAY_S: Final = DAY_MS // SECOND_MS
 
-_NONE_LEFT: Final = "your questions are spent; come back when one is free again"
+_NONE_LEFT: Final = "Your questions are used up. Try again when one is free again."
 NO_FREE_QUESTIONS: Final = (
-    "your account has no free questions, since its network had made as many accounts with free questions as it may a "
-    "day; sign in again on another UTC day or from another network to get them"
+    "Your account has no free questions, because its network had already made the most accounts with free questions "
+    "that it may make in a day. To get free questions, sign in again on another UTC day or from another network."
 )
 
 
@@ -78,7 +78,7 @@ class StreamRefusal:
         reset_ms = midnight_after(now_ms) if standing.reset_ms is None else standing.reset_ms
         raise ServiceError(
             "RATE_LIMITED",
-            f"{_NONE_LEFT if standing.limit else NO_FREE_QUESTIONS}; a stream cannot be paid for",
+            f"{_NONE_LEFT if standing.limit else NO_FREE_QUESTIONS} A stream cannot be paid for.",
             details=quota_details(standing, standing.reset_ms),
             headers={"Retry-After": str(seconds_until(reset_ms, now_ms))},
         )
@@ -108,10 +108,10 @@ def quota_details(standing: QuotaStatus, reset_ms: int | None) -> Mapping[str, o
 _PAYMENT_REQUIRED: Final = 402
 _MOST_CACHED: Final = 256
 MAX_VERSION: Final = b"x-x402-max-version"
-_PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
-_LOGIN: Final = "run `verdict login`: an account has free questions"
-_ACCOUNTLESS: Final = "no token was sent; pay for this call in USDC (x402), or run `verdict login`"
-_UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
+_PAY: Final = "Sign what `accepts` asks for, and send this request again with the payment in PAYMENT-SIGNATURE."
+_LOGIN: Final = "Run `verdict login`. An account has free questions."
+_ACCOUNTLESS: Final = "No token was sent. Pay for this call in USDC (x402), or run `verdict login`."
+_UPGRADE: Final = "Ask the operator for the access tier (50 questions a day) or pro (no limit)."
 
 _CacheKey = tuple[QuotaStatus | None, bytes, bytes, bytes | None, bytes | None]
 """Everything a challenge depends on: quota, path, query, host and x402 version."""
@@ -184,7 +184,7 @@ def payment_reason(offer: Offer, standing: QuotaStatus | None) -> Gate:
     reset_at = None if standing.reset_ms is None else iso(standing.reset_ms)
     unlock = [pay, Unlock(method="upgrade", label=_UPGRADE)]
     if reset_at is not None:
-        unlock.insert(1, Unlock(method="wait", label="a question becomes free again", at=reset_at))
+        unlock.insert(1, Unlock(method="wait", label="Wait until a question becomes free again.", at=reset_at))
     return Gate(
         tier=standing.tier,
         used=standing.used,
@@ -205,10 +205,10 @@ def _sentence(standing: QuotaStatus | None) -> str:
     if standing is None:
         return _ACCOUNTLESS
     if standing.limit == 0:
-        return f"{NO_FREE_QUESTIONS}; pay for this call in USDC (x402)"
-    spent = f"your questions are spent ({standing.used} of {standing.limit} used)"
-    until = "" if standing.reset_ms is None else f", or wait: the next question is free at {iso(standing.reset_ms)}"
-    return f"{spent}; pay for this call in USDC (x402){until}"
+        return f"{NO_FREE_QUESTIONS} Or pay for this call in USDC (x402)."
+    spent = f"Your questions are used up ({standing.used} of {standing.limit} used)."
+    wait = "" if standing.reset_ms is None else f", or wait: the next question is free at {iso(standing.reset_ms)}"
+    return f"{spent} Pay for this call in USDC (x402){wait}."
 
 
 def _answer(challenge: Challenge) -> Response:

@@ -78,7 +78,7 @@ def failure_response(error: ServiceError, raw_path: bytes) -> Response:
 
 def internal_error(request_id: bytes) -> ServiceError:
     """The failure that stands for a defect: the caller gets only the id to look it up by."""
-    return ServiceError("INTERNAL", f"Internal error. Report this request id to the operator: {request_id.decode()}")
+    return ServiceError("INTERNAL", f"Internal error. Report the request id {request_id.decode()} to the operator.")
 
 
 def public_error(error: BaseException, request_id: bytes, route: str) -> ServiceError:

@@ -110,7 +110,7 @@ class LookupService:
         if chain is None:
             raise ServiceError(
                 "BAD_REQUEST",
-                f"chain {query.chain!r} is not known. Known chains: {', '.join(CHAINS)}.",
+                f"The chain {query.chain!r} is not known. Known chains: {', '.join(CHAINS)}.",
                 details={"parameter": "chain", "allowed": list(CHAINS)},
             )
         tokens, now_ms = self._finder.documents.tokens.current, self._clock.now_ms()

@@ -74,7 +74,9 @@ def span_of(query: Mapping[str, str]) -> str:
     """
     span = query.get("span", USUAL)
     if span not in SPANS:
-        raise ServiceError("BAD_REQUEST", f"span is one of {', '.join(SPANS)}", details={"parameter": "span"})
+        raise ServiceError(
+            "BAD_REQUEST", f"The parameter span takes {', '.join(SPANS)}.", details={"parameter": "span"}
+        )
     return span
 
 

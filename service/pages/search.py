@@ -34,7 +34,9 @@ class SearchPage:
         """
         text = query.get("q", "").strip()
         if len(text) > _LONGEST:
-            raise ServiceError("BAD_REQUEST", f"q has more than {_LONGEST} characters", details={"parameter": "q"})
+            raise ServiceError(
+                "BAD_REQUEST", f"The search text has more than {_LONGEST} characters.", details={"parameter": "q"}
+            )
         table = await self._dependencies.routes.ask("coins", Coins, limit=MOST_COINS)
         found = _fitting(table.data.coins, text.casefold())
         if text and (len(found) == 1 or (found and found[0].symbol.casefold() == text.casefold())):

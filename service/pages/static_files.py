@@ -55,5 +55,5 @@ class StaticFiles:
         """
         page = self._pages.get(segment)
         if page is None:
-            raise ServiceError("NOT_FOUND", "there is no such file; it may be of another release: load the page again")
+            raise ServiceError("NOT_FOUND", "File not found. It may belong to another release. Load the page again.")
         return page

@@ -39,11 +39,6 @@ def age(milliseconds: int) -> str:
     return formats.duration(milliseconds / SECOND_MS)
 
 
-def sentence(text: str) -> str:
-    """A message as a sentence: with a capital and a full stop."""
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
-
-
 def seconds(instant: str) -> int:
     """An instant as epoch seconds, for charts."""
     return parse_iso(instant) // SECOND_MS
@@ -64,7 +59,6 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "moment": formats.short_moment,
     "age": typeset(age),
     "label": formats.label,
-    "sentence": sentence,
     "in_path": partial(quote, safe=""),
     "iso": iso,
     "unescaped": unescape,

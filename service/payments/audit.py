@@ -52,19 +52,19 @@ def audit_payments(connection: Connection) -> list[str]:
     """
     return [
         *(
-            f"user {user_id}: payment {receipt_id} is settled and not in the usage"
+            f"User {user_id}: payment {receipt_id} is settled and not in the usage."
             for receipt_id, user_id in connection.execute(_WITHOUT_USAGE)
         ),
         *(
-            f"event {event_id} of the usage stands for {payments} payments"
+            f"Usage event {event_id} stands for {payments} payments."
             for event_id, payments in connection.execute(_SHARED_USAGE)
         ),
         *(
-            f"user {user_id}: event {event_id} of the usage is paid, and there is no payment"
+            f"User {user_id}: usage event {event_id} is paid, and there is no payment."
             for event_id, user_id in connection.execute(_WITHOUT_PAYMENT)
         ),
         *(
-            f"payment {receipt_id} moved {value} where the price was {price}"
+            f"Payment {receipt_id} moved {value} where the price was {price}."
             for receipt_id, value, price in connection.execute(_OTHER_MONEY)
         ),
     ]

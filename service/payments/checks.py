@@ -50,11 +50,12 @@ def check_payment(presented: DecodedPayment, row: RequirementsV2, chain: ChainId
     payment = _normalise(presented, chain)
     if payment.pay_to != row.pay_to.lower():
         raise PaymentRefusedError(
-            "invalid_exact_evm_payload_recipient_mismatch", f"authorization.to must be {row.pay_to}"
+            "invalid_exact_evm_payload_recipient_mismatch", f"The payment's authorization.to must be {row.pay_to}."
         )
     if payment.value != int(row.amount):
         raise PaymentRefusedError(
-            f"{_AUTHORIZATION}value_mismatch", f"authorization.value must be {row.amount}: no less, and no more"
+            f"{_AUTHORIZATION}value_mismatch",
+            f"The payment's authorization.value must be {row.amount}, no less and no more.",
         )
     _check_window(payment, row.max_timeout_seconds, now_ms)
     _check_signature(payment, row)
@@ -83,10 +84,10 @@ def normalised_payment(presented: DecodedPayment) -> Payment | None:
 
 def _check_kind(presented: DecodedPayment, row: RequirementsV2, chain: ChainId) -> None:
     if presented.scheme != row.scheme:
-        raise PaymentRefusedError("unsupported_scheme", f"the scheme must be {row.scheme}")
+        raise PaymentRefusedError("unsupported_scheme", f"The scheme must be {row.scheme}.")
     network = _name_of(chain, presented)
     if presented.network != network:
-        raise PaymentRefusedError("invalid_network", f"the network must be {network}")
+        raise PaymentRefusedError("invalid_network", f"The network must be {network}.")
 
 
 def _name_of(chain: ChainId, presented: DecodedPayment) -> str:
@@ -106,7 +107,8 @@ def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
         if not right:
             raise PaymentRefusedError(
                 "invalid_payment_requirements",
-                f"accepted.{name} differs from the offer. Send a row of `accepts` unchanged as `accepted`.",
+                f"The payment's accepted.{name} differs from the offer. Send a row of `accepts` unchanged as "
+                "`accepted`.",
             )
 
 
@@ -131,14 +133,15 @@ def _check_window(payment: Payment, longest_s: int, now_ms: int) -> None:
     now_s = now_ms // SECOND_MS
     if payment.valid_after_s > now_s:
         raise PaymentRefusedError(
-            f"{_AUTHORIZATION}valid_after", f"the payment is not valid yet; here it is {now_s} (epoch seconds)"
+            f"{_AUTHORIZATION}valid_after",
+            f"The payment is not valid yet. The service's time is {now_s} (epoch seconds).",
         )
     if not has_time_left(payment, now_ms):
         raise expired(now_ms)
     if payment.valid_before_s > now_s + longest_s + CLOCK_SKEW_S:
         raise PaymentRefusedError(
             EXPIRED,
-            f"the payment is valid for longer than {longest_s} s from now; here it is {now_s} (epoch seconds)",
+            f"The payment is valid for longer than {longest_s} s. The service's time is {now_s} (epoch seconds).",
         )
 
 
@@ -146,8 +149,8 @@ def expired(now_ms: int) -> PaymentRefusedError:
     """The refusal of a payment that has too little time left, at an instant (epoch milliseconds)."""
     return PaymentRefusedError(
         EXPIRED,
-        f"the payment has expired, or has less than {MIN_REMAINING_S} s left; here it is {now_ms // SECOND_MS} "
-        "(epoch seconds)",
+        f"The payment has expired, or has less than {MIN_REMAINING_S} s left. The service's time is "
+        f"{now_ms // SECOND_MS} (epoch seconds).",
     )
 
 
@@ -169,8 +172,8 @@ def _check_signature(payment: Payment, row: RequirementsV2) -> None:
     if not payment.signature.endswith(_LAST_BYTES) or _signer(digest, payment.signature) != payment.payer:
         raise PaymentRefusedError(
             "invalid_exact_evm_payload_signature",
-            f"the signature is not authorization.from's own for {row.extra.name} (version {row.extra.version}) "
-            f"at {row.asset} on {row.network}",
+            f"The signature is not by authorization.from for {row.extra.name} (version {row.extra.version}) "
+            f"at {row.asset} on {row.network}.",
         )
 
 

@@ -123,10 +123,10 @@ def _read_v2(carrier: PaymentHeader, raw: bytes) -> DecodedPayment:
 
 def _other_version(carrier: PaymentHeader) -> str:
     if carrier == "x-payment":
-        return "the payment is of another version of x402 than 1 and 2"
-    return "PAYMENT-SIGNATURE carries payments of x402 version 2; those of version 1 go into X-PAYMENT"
+        return "The payment has another x402 version than 1 and 2."
+    return "PAYMENT-SIGNATURE carries payments of x402 version 2. Send those of version 1 in X-PAYMENT."
 
 
 def _unreadable(carrier: PaymentHeader, reason: str) -> NoReturn:
     name = carrier.upper()
-    raise ServiceError("BAD_REQUEST", f"{name} {reason[:_LONGEST_REASON]}", details={"parameter": name}) from None
+    raise ServiceError("BAD_REQUEST", f"{name} {reason[:_LONGEST_REASON]}.", details={"parameter": name}) from None

@@ -40,10 +40,10 @@ def back_up(source: Path, target: Path) -> int:
         partial.rename(target)
         sync(target.parent)
     except DatabaseError as error:
-        raise StorageError(f"{source} could not be copied to {target}: {error} ({error_name(error)})") from error
+        raise StorageError(f"{source} could not be copied to {target}: {error} ({error_name(error)}).") from error
     except OSError as error:
         raise StorageError(
-            f"{target} could not be written ({error.strerror}); name a file in a folder that is there and takes files"
+            f"{target} could not be written ({error.strerror}). Name a file in a folder that exists and is writable."
         ) from error
     finally:
         with suppress(OSError):  # e.g. the folder cannot be read: there is nothing to delete
@@ -61,7 +61,7 @@ def _copy(source: Path, partial: Path) -> None:
             origin.backup(copy, pages=_PAGES_A_STEP)
             copy.execute("PRAGMA journal_mode=DELETE")
             if found := check_integrity(copy):
-                raise StorageError(f"The copy of {source} is damaged, so the database is: {found[0]}")
+                raise StorageError(f"The copy of {source} is damaged, so the database is: {found[0].rstrip('.')}.")
         finally:
             copy.close()
     finally:
@@ -90,7 +90,10 @@ def check_integrity(connection: Connection) -> list[str]:
     orphans = connection.execute("PRAGMA foreign_key_check").fetchmany(_MOST_FINDINGS)
     return [
         *(finding for finding in pages if finding != "ok"),
-        *(f"row {row} of {table} points to a row of {parent} that does not exist" for table, row, parent, _ in orphans),
+        *(
+            f"Row {row} of {table} points to a row of {parent} that does not exist."
+            for table, row, parent, _ in orphans
+        ),
     ]
 
 

@@ -110,7 +110,7 @@ def check_version(version: tuple[int, int, int] = VERSION) -> None:
     """
     if version < OLDEST_SAFE:
         raise StorageError(
-            f"SQLite {'.'.join(map(str, version))} can corrupt a database in WAL mode; this service needs "
+            f"SQLite {'.'.join(map(str, version))} can corrupt a database in WAL mode. This service needs "
             f"{'.'.join(map(str, OLDEST_SAFE))} or newer. Install the package pysqlite3, which brings its own."
         )
 
@@ -168,10 +168,10 @@ def unavailable(reason: str) -> ServiceError:
         reason: The store's name of the failure.
     """
     if reason == LOST:
-        message = "The service's store was removed or replaced; its operator must restore it."
+        message = "The service's store was removed or replaced. Its operator must restore it."
     else:
         why = "is busy" if reason.startswith(BUSY) else "cannot be used"
-        message = f"The service's store {why} at the moment; try again shortly."
+        message = f"The service's store {why} at the moment. Try again shortly."
     return ServiceError(
         "UNAVAILABLE",
         message,

@@ -65,7 +65,7 @@ def read_migrations(folder: Path = FOLDER, ending: str = "") -> list[Migration]:
         sql = path.read_text(encoding="utf-8")
         step = Migration(int(number), name, sql, hashlib.sha256(sql.encode()).hexdigest())
         if step.version in found:
-            raise StorageError(f"Two migrations are numbered {number}; reinstall the service.")
+            raise StorageError(f"Two migrations are numbered {number}. Reinstall the service.")
         found[step.version] = step
     return list(found.values())
 

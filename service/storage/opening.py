@@ -37,7 +37,7 @@ _SHUT: Final = (
     "folder in VERDICT_DATA_DIR."
 )
 _BUSY: Final = (
-    "Another program holds the write lock of {path} ({error}). `fuser {path}` names it; stop it and start again."
+    "Another program holds the write lock of {path} ({error}). `fuser {path}` names it. Stop it and start again."
 )
 _OTHER: Final = "SQLite cannot use {path} ({error})."
 
@@ -108,12 +108,12 @@ def _bring_up_to_date(
     path: Path, connection: SqliteConnection, write_lock: WriteLock, clock: Clock, marks: Sequence[str]
 ) -> None:
     if not write_lock.acquire(_PATIENCE_S):
-        raise StorageError(_BUSY.format(path=path, error="it does not let others have their turn"))
+        raise StorageError(_BUSY.format(path=path, error="it does not release it"))
     try:
         check_content(path, connection, marks)
         (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
         if mode != "wal":
-            raise StorageError(_SHUT.format(folder=path.parent, error="its file system cannot do WAL"))
+            raise StorageError(_SHUT.format(folder=path.parent, error="its file system does not support WAL"))
         # Sync once instead of after each of thirty steps: after a power failure the steps that are lost run again.
         connection.execute("PRAGMA synchronous=NORMAL")
         if migrate(connection, read_migrations(), clock):

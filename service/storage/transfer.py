@@ -30,14 +30,14 @@ _BEAT_S: Final = 1.0
 _DIGEST_BITS: Final = 128
 
 _NOT_EMPTY: Final = (
-    "TO is not empty ({table} holds {rows:,} rows): name a store that nothing has been written to. Nothing was changed."
+    "TO is not empty ({table} has {rows:,} rows). Name a store that nothing was written to. Nothing was changed."
 )
 _DIFFERS: Final = (
-    "{table} could not be read back as it was written ({read} for {written}), so everything was taken back. Nothing was"
-    " changed; please report this."
+    "{table} could not be read back as it was written ({read} for {written}), so everything was undone. Nothing was "
+    "changed. Please report this."
 )
-_MOVED_ON: Final = "Somebody wrote to FROM meanwhile: stop whatever uses it and start again. Nothing was changed."
-_IN_USE: Final = "A service runs on {which}: stop it everywhere and start again. Nothing was changed."
+_MOVED_ON: Final = "Another program wrote to FROM meanwhile. Stop it and start again. Nothing was changed."
+_IN_USE: Final = "A service runs on {which}. Stop it everywhere and start again. Nothing was changed."
 
 Row = tuple[Any, ...]
 Read = Callable[[str, Sequence[object]], list[Row]]

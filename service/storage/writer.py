@@ -145,7 +145,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001 -- e.g. of a driver: if this thread ended, all callers would wait forever
             _log.exception("Unexpected exception in the writer thread.")
             self.session.roll_back()
-            return self._refuse(group, TransactionError("a transaction broke", type(error).__name__))
+            return self._refuse(group, TransactionError("A transaction failed.", type(error).__name__))
 
     def _settle(self, group: list[Job]) -> list[Outcome]:
         try:

@@ -152,8 +152,8 @@ def _find_source(asked: str, known: Iterable[str]) -> None:
     if asked in ids:
         return
     candidates = get_close_matches(asked, ids, n=MOST_CANDIDATES, cutoff=0.0)
-    hint = f"; there are: {', '.join(candidates)}" if candidates else ""
-    raise ServiceError("NOT_FOUND", f"no source is called {asked!r}{hint}", details={"candidates": candidates})
+    hint = f" There are: {', '.join(candidates)}." if candidates else ""
+    raise ServiceError("NOT_FOUND", f"No source is called {asked!r}.{hint}", details={"candidates": candidates})
 
 
 def _tell(one: EpisodePassage) -> Highlight:

@@ -62,14 +62,14 @@ def read_sources(path: Path) -> tuple[FeedSource, ...]:
     try:
         listed = msgspec.toml.decode(path.read_bytes(), type=_File).feed
     except OSError as error:
-        raise SettingsError(f"{_SETTING}: {path} cannot be read ({error.strerror})") from error
+        raise SettingsError(f"{_SETTING}: {path} cannot be read ({error.strerror}).") from error
     except (msgspec.MsgspecError, ValueError) as error:
-        raise SettingsError(f"{_SETTING}: {path} is no list of feeds: {_reason(error)}") from error
+        raise SettingsError(f"{_SETTING}: {path} is not a list of feeds: {_reason(error)}.") from error
     for what in ("id", "url"):
         values = [getattr(source, what) for source in listed]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
-            raise SettingsError(f"{_SETTING}: {path} lists the {what} {twice!r} twice")
+            raise SettingsError(f"{_SETTING}: {path} lists the {what} {twice!r} twice.")
     return tuple(msgspec.structs.replace(source, name=plain(source.name)) for source in listed)
 
 

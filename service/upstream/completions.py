@@ -17,6 +17,7 @@ from yarl import URL
 
 from service import __version__
 from service.clock import Clock
+from service.formats import sentence
 from service.proxies import proxy_address
 from service.settings import Secret
 from service.upstream.budget import Breaker
@@ -40,7 +41,7 @@ class CompletionError(Exception):
     """A model did not answer. The message is ours: no address, no key, nothing that it said.
 
     Args:
-        said: Why, in a few words.
+        said: Why, as a sentence.
         used: Whether tokens may have been used.
     """
 
@@ -118,14 +119,14 @@ class Completions:
             CompletionError: If it did not write to its end, in time, and within its bounds.
         """
         if self._breaker.wait_s() > 0:
-            raise CompletionError("it failed again and again, and is not asked for the moment", used=False)
+            raise CompletionError("It failed repeatedly and is not asked at the moment.", used=False)
         self._breaker.enter()
         try:
             async with asyncio.timeout(self._endpoint.seconds):
                 completion = await self._ask(turns)
         except TimeoutError:
             self._breaker.failed()
-            raise CompletionError(f"no whole answer within {self._endpoint.seconds:g} s", used=True) from None
+            raise CompletionError(f"No complete answer within {self._endpoint.seconds:g} s.", used=True) from None
         except CompletionError:
             self._breaker.failed()
             raise
@@ -149,9 +150,9 @@ class Completions:
                 _check_head(response)
                 return await _read(response.content)
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
-            raise CompletionError(reason_of(error).text, used=False) from None
+            raise CompletionError(sentence(reason_of(error).text), used=False) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise CompletionError(reason_of(error).text, used=True) from None
+            raise CompletionError(sentence(reason_of(error).text), used=True) from None
 
 
 @asynccontextmanager
@@ -189,11 +190,11 @@ def _check_head(response: aiohttp.ClientResponse) -> None:
     if response.status != HTTPStatus.OK:
         # Who refuses a request has not read it to anybody.
         used = response.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        raise CompletionError(f"status {response.status}", used=used)
+        raise CompletionError(f"It answered with status {response.status}.", used=used)
     if response.content_type != "text/event-stream":
-        raise CompletionError("no stream of events", used=True)
+        raise CompletionError("Its answer is not a stream of events.", used=True)
     if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise CompletionError("an encoding that was not asked for", used=True)
+        raise CompletionError("Its answer has a content encoding that was not asked for.", used=True)
 
 
 async def _read(content: aiohttp.StreamReader) -> Completion:
@@ -212,7 +213,7 @@ async def _read(content: aiohttp.StreamReader) -> Completion:
         if events.ended:
             break
     if finished != "stop":
-        said = "it was cut at the most tokens it may write" if finished == "length" else "it broke off"
+        said = "Its answer was cut at the token limit." if finished == "length" else "Its answer broke off."
         raise CompletionError(said, used=True)
     return Completion("".join(pieces), tokens or None)
 
@@ -221,9 +222,9 @@ def _decode(data: bytes) -> _Chunk:
     try:
         chunk = _read_chunk.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise CompletionError("an event that cannot be read", used=True) from None
+        raise CompletionError("Its answer contains an event that cannot be read.", used=True) from None
     if chunk.error is not None:
-        raise CompletionError("it reports a failure", used=True)
+        raise CompletionError("It reports a failure.", used=True)
     return chunk
 
 
@@ -244,7 +245,7 @@ class _Events:
         self._taken += len(piece)
         *lines, self._rest = (self._rest + piece).split(b"\n")
         if self._taken > LARGEST_ANSWER or any(len(line) > LONGEST_LINE for line in (*lines, self._rest)):
-            raise CompletionError("more than it may write", used=True)
+            raise CompletionError("Its answer is longer than allowed.", used=True)
         for line in lines:
             data = _data_of(line.rstrip(b"\r"))
             self.ended = self.ended or data == _END
@@ -256,5 +257,5 @@ def _data_of(line: bytes) -> bytes:
     if line.startswith(_DATA):
         return line.removeprefix(_DATA).strip()
     if line and not line.startswith(_SILENT):
-        raise CompletionError("a line that is no event", used=True)
+        raise CompletionError("Its answer contains a line that is not an event.", used=True)
     return b""

@@ -192,7 +192,7 @@ class UpstreamError(ServiceError):
         said = redact(body)
         super().__init__(
             upstream_code(status),
-            f"{upstream} gave no usable answer" + (f" (status {status})" if status is not None else ""),
+            f"No usable answer from {upstream}{'' if status is None else f' (status {status})'}.",
             details={"upstream": upstream, "upstreamStatus": status, "upstreamBody": said},
         )
         self.upstream = upstream

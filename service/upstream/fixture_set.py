@@ -60,7 +60,7 @@ def unpack(packed: bytes) -> bytes:
     try:
         return zlib.decompress(packed, wbits=_GZIP)
     except zlib.error as error:
-        raise FixtureError("a file of the fixture set is not gzip; run `make fixtures`") from error
+        raise FixtureError("A file of the fixture set is not gzip. Run `make fixtures`.") from error
 
 
 def pack_rows(rows: Sequence[msgspec.Struct]) -> bytes:
@@ -161,7 +161,7 @@ def read_metadata(directory: Path) -> Metadata:
     try:
         return msgspec.json.decode((directory / METADATA).read_bytes(), type=Metadata)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FixtureError(f"no usable {METADATA} in {directory}; run `make fixtures`") from error
+        raise FixtureError(f"There is no usable {METADATA} in {directory}. Run `make fixtures`.") from error
 
 
 def read_set(directory: Path) -> tuple[Metadata, dict[str, bytes]]:
@@ -176,9 +176,9 @@ def read_set(directory: Path) -> tuple[Metadata, dict[str, bytes]]:
         try:
             files[name] = (directory / name).read_bytes()
         except OSError as error:
-            raise FixtureError(f"{name} is missing from {directory}; run `make fixtures`") from error
+            raise FixtureError(f"{name} is missing from {directory}. Run `make fixtures`.") from error
         if hashlib.sha256(files[name]).hexdigest() != digest:
-            raise FixtureError(f"{name} in {directory} is not the file that {METADATA} names; run `make fixtures`")
+            raise FixtureError(f"{name} in {directory} is not the file that {METADATA} names. Run `make fixtures`.")
     return metadata, files
 
 

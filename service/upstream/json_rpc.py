@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from service.formats import sentence
 from service.upstream.failures import LONGEST_BODY, UpstreamError, redact
 from service.upstream.http_client import HttpClient
 
@@ -91,11 +92,11 @@ def rpc_result(answer: RpcAnswer, number: int, method: str, kind: Any) -> Any:
     if answer.error is not None:
         raise _failure(method, answer.error)
     if answer.id != number or answer.result is UNSET:
-        raise NodeError(f"{method}: the node answered something else")
+        raise NodeError(f"{method}: The node answered another request.")
     try:
         return msgspec.json.decode(answer.result, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise NodeError(f"{method}: no usable answer") from error
+        raise NodeError(f"{method}: The node gave no usable answer.") from error
 
 
 class RpcNode:
@@ -127,7 +128,7 @@ class RpcNode:
         if not self._known:
             named = int(await self._put("eth_chainId", Quantity), 16)
             if named != self.chain_id:
-                raise NodeError(f"VERDICT_RPC_URL is a node of chain {named}, not {self.chain_id}")
+                raise NodeError(f"VERDICT_RPC_URL is a node of chain {named}, not {self.chain_id}.")
             self._known = True
         return await self._put(method, kind, *parameters)
 
@@ -136,11 +137,11 @@ class RpcNode:
         try:
             reply = await self._http.post("", msgspec.json.encode(rpc_question(number, method, *parameters)))
         except UpstreamError as error:
-            raise NodeError(f"{method}: {error.body}") from error
+            raise NodeError(f"{method}: {sentence(error.body)}") from error
         try:
             answer = ANSWERS.decode(reply.body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise NodeError(f"{method}: no usable answer (status {reply.status})") from error
+            raise NodeError(f"{method}: The node gave no usable answer (status {reply.status}).") from error
         return rpc_result(answer, number, method, kind)
 
 

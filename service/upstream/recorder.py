@@ -66,7 +66,7 @@ async def record(session: UpstreamSession, directory: Path, coins: Sequence[str]
     chosen = {dex: _chosen(snapshot.value, coins) for dex, snapshot in snapshots.items()}
     listed = {asset.name for rows in chosen.values() for asset, _ in rows}
     if unknown := set(coins) - listed:
-        raise FixtureError(f"{', '.join(sorted(unknown))}: not listed by {session.name}; names are case-sensitive")
+        raise FixtureError(f"{session.name} does not list {', '.join(sorted(unknown))}. Names are case-sensitive.")
     first = snapshots[MAIN_DEX]
     end_ms = day_of(first.date_ms) * DAY_MS
     dexs = (await _ask(session, {"type": "perpDexs"}, _WEIGHT, _dexs)).value

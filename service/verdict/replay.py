@@ -54,21 +54,21 @@ def replay(saved: Mapping[str, object]) -> VerdictReplay:
         ruleset = msgspec.convert(saved.get("ruleset"), Ruleset)
     except msgspec.ValidationError as error:
         raise ReplayError(
-            f"this is not a verdict: no rule set is named ({explain_invalid(error, Ruleset).sentence('it')})"
+            f"This is not a verdict, because it names no rule set: {explain_invalid(error, Ruleset).sentence('it')}."
         ) from error
     rules = find(ruleset.name, ruleset.version)
     if rules is None:
         raise ReplayError(
-            f"this verdict was given by {ruleset.name} version {ruleset.version}; this program has {versions()}: use a "
-            "release that has the other"
+            f"This verdict was made by {ruleset.name} version {ruleset.version}. This program has {versions()}. Use a "
+            "release that has the other."
         )
     if "raw" not in saved and "omitted" in saved:
-        raise ReplayError("this is the brief form of a verdict, without its inputs: save the answer with detail=full")
+        raise ReplayError("This is the brief form of a verdict, without its inputs. Save the answer with detail=full.")
     try:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
         verdict = decide(inputs, rules)
     except ValueError as error:
-        raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
+        raise ReplayError(f"The inputs of this verdict cannot be read: {error}.") from error
     expected = msgspec.to_builtins(verdict)
     compared = {name: value for name, value in saved.items() if name not in NOT_JUDGED}
     return VerdictReplay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])

@@ -135,7 +135,7 @@ class VerdictService:
         if at_ms > self._clock.now_ms():
             raise ServiceError(
                 "BAD_REQUEST",
-                "as_of is in the future. Leave it out for a verdict on what is known now.",
+                "The instant as_of is in the future. Leave it out for a verdict on what is known now.",
                 details={"parameter": "as_of"},
             )
         return at_ms

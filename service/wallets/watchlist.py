@@ -83,9 +83,9 @@ class WatchedWallets:
 
         def change(watched: Mapping[str, Watched]) -> Watched:
             if wallet.address in watched:
-                raise ServiceError("BAD_REQUEST", f"{checksum_address(wallet.address)} is watched already")
+                raise ServiceError("BAD_REQUEST", f"{checksum_address(wallet.address)} is watched already.")
             if len(watched) >= MOST_WALLETS:
-                raise ServiceError("BAD_REQUEST", f"{MOST_WALLETS} wallets are watched already, which is the most")
+                raise ServiceError("BAD_REQUEST", f"{MOST_WALLETS} wallets are watched already, which is the maximum.")
             return wallet
 
         await self._change(change, stays=True)
@@ -132,7 +132,7 @@ def find(watched: Mapping[str, Watched], address: str) -> Watched:
         ServiceError: `NOT_FOUND` if it is not watched.
     """
     if address not in watched:
-        raise ServiceError("NOT_FOUND", f"{checksum_address(address)} is not watched")
+        raise ServiceError("NOT_FOUND", f"{checksum_address(address)} is not watched.")
     return watched[address]
 
 
@@ -169,14 +169,14 @@ def _decoded(path: Path) -> _File:
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
     except OSError as error:
-        raise SettingsError(f"{_VARIABLE}: {path} cannot be read ({error.strerror})") from error
+        raise SettingsError(f"{_VARIABLE}: {path} cannot be read ({error.strerror}).") from error
     if len(content) > _LARGEST_FILE:
-        raise SettingsError(f"{_VARIABLE}: {path} is larger than {_LARGEST_FILE} bytes")
+        raise SettingsError(f"{_VARIABLE}: {path} is larger than {_LARGEST_FILE} bytes.")
     try:
         return msgspec.convert(tomllib.loads(content.decode()), _File)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
         raise SettingsError(
-            f"{_VARIABLE}: {path} holds [[wallet]] tables of address, label and kind, but: {_reason(error)}"
+            f"{_VARIABLE}: {path} is not a list of [[wallet]] tables with address, label and kind: {_reason(error)}."
         ) from error
 
 
@@ -192,7 +192,7 @@ def _checked(path: Path, listed: _Listed) -> Watched:
     for word in (listed.label, listed.kind):
         if word is not None and not is_word(word):
             raise SettingsError(
-                f"{_VARIABLE}: {path}: {address}: label and kind take 1 to {LONGEST_WORD} printable characters"
+                f"{_VARIABLE}: {path}: {address}: label and kind take 1 to {LONGEST_WORD} printable characters."
             )
     return Watched(address, listed.label, listed.kind)
 
@@ -201,7 +201,7 @@ def _unique(path: Path, wallets: list[Watched]) -> list[Watched]:
     seen: set[str] = set()
     for wallet in wallets:
         if wallet.address in seen:
-            raise SettingsError(f"{_VARIABLE}: {path} names {wallet.address} twice")
+            raise SettingsError(f"{_VARIABLE}: {path} names {wallet.address} twice.")
         seen.add(wallet.address)
     return wallets
 

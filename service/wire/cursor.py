@@ -62,7 +62,7 @@ class Cursors:
         if not whole or not hmac.compare_digest(mac, self._mac(route, filters, packed)):
             raise ServiceError(
                 "BAD_REQUEST",
-                "cursor was not given by this route for these filters: start again without one",
+                "This cursor does not belong to this route and these filters. Start again without a cursor.",
                 details={"parameter": "cursor"},
             )
         ordered, row = _PACKED.unpack(packed)

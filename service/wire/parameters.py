@@ -60,7 +60,7 @@ def instant_ms(text: str, parameter: str) -> int:
     if at_ms >= _END_MS:
         raise ServiceError(
             "BAD_REQUEST",
-            f"{parameter} is no instant from 1970 to 9998; write it like 2026-01-31T00:00:00Z",
+            f"{parameter} is not an instant from 1970 to 9998. Write it like 2026-01-31T00:00:00Z.",
             details={"parameter": parameter},
         )
     return at_ms

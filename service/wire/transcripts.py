@@ -73,7 +73,9 @@ class TranscriptsQuery(Struct, frozen=True, forbid_unknown_fields=True):
             for name in _OF_HIGHLIGHTS:
                 if getattr(self, name) is not None:
                     raise ServiceError(
-                        "BAD_REQUEST", f"{name} narrows action=highlights down", details={"parameter": name}
+                        "BAD_REQUEST",
+                        f"The parameter {name} is only for action=highlights.",
+                        details={"parameter": name},
                     )
 
 

@@ -34,7 +34,7 @@ class WalletsQuery(Struct, frozen=True, forbid_unknown_fields=True):
         """Look at what no pattern knows."""
         if self.action == "watchlist" and self.contract is not None:
             raise ServiceError(
-                "BAD_REQUEST", "contract narrows action=movements down", details={"parameter": "contract"}
+                "BAD_REQUEST", "The parameter contract is only for action=movements.", details={"parameter": "contract"}
             )
 
 

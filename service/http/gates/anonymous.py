@@ -124,7 +124,7 @@ class PayerSignatureGate(RequestGate):
         if time is None and signature is None:
             raise ServiceError(
                 "AUTH_REQUIRED",
-                "Send a key or a session as `Authorization: Bearer …`; `verdict login` gets you one. If you paid "
+                "Send a key or a session as `Authorization: Bearer …`. `verdict login` gets you one. If you paid "
                 "without an account, send X-Payer-Time and X-Payer-Signature.",
             )
         at_s = int(_read("X-Payer-Time", time, _TIME, "epoch seconds in digits"))

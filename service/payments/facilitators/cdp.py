@@ -77,7 +77,7 @@ def _load_key(text: str) -> tuple[str, _Sign]:
         return "EdDSA", _ed25519(text)
     except (ValueError, Base64Error, IndexError) as error:
         raise SettingsError(
-            "VERDICT_CDP_KEY_SECRET takes the secret of a CDP key: Ed25519 in base64, or EC P-256 in PEM"
+            "VERDICT_CDP_KEY_SECRET takes the secret of a CDP key: Ed25519 in base64, or EC P-256 in PEM."
         ) from error
 
 

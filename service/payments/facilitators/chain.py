@@ -83,7 +83,7 @@ class ChainFacilitator:
                 entered = await self._begin(record)
                 return await self._follow(record, entered, again=False) if isinstance(entered, list) else entered
         except TimeoutError:
-            return Unknown("the node takes too long")
+            return Unknown("The node takes too long.")
         except (NodeError, ServiceError) as error:
             return Unknown(str(error))
 
@@ -151,7 +151,7 @@ class ChainFacilitator:
         """Wait until one of a payment's transactions is deep enough; send them again at intervals."""
         until_s = self._clock.monotonic() + MAX_WAIT_S
         nudge_s = self._clock.monotonic() + (0 if again else _RESEND_EVERY_S)
-        reason = "in no block yet"
+        reason = "The transaction is in no block yet."
         while True:
             try:
                 outcome = await self._look(record, sent)
@@ -179,7 +179,7 @@ class ChainFacilitator:
                 return Settled(transaction.hash)
             # Reverted: another transaction was first, or the balance is too low. A reorganisation can change this.
             seen = await self._chain_reader.look(record)
-            return seen if isinstance(seen, Settled) else Unknown("the transaction was reverted", transaction.hash)
+            return seen if isinstance(seen, Settled) else Unknown("The transaction was reverted.", transaction.hash)
         return None
 
 

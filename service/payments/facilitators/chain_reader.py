@@ -68,7 +68,7 @@ class ChainReader:
     async def _look(self, payment: Payment, claimed_s: int) -> Settled | Unused | Cancelled | Unknown:
         final, newest = await self._rpc.block("finalized"), await self._rpc.block("latest")
         if newest.number < final.number:
-            return Unknown("the node is behind itself")
+            return Unknown("The node contradicts itself: its newest block is older than its final block.")
         if not await self.is_spent(payment, newest.number):
             return Unused(final.time_s, newest.time_s)
         first = await self._block_before(claimed_s - _BEFORE_S, newest)
@@ -76,7 +76,7 @@ class ChainReader:
             return await self._judge(payment, claimed_s, log, final, newest)
         if first <= final.number and await self.is_spent(payment, first):
             return Cancelled()
-        return Unknown("the authorization is spent, and the node does not tell where")
+        return Unknown("The authorization is used, and the node does not say by which transaction.")
 
     async def _judge(
         self, payment: Payment, claimed_s: int, log: EventLog, final: Block, newest: Block
@@ -86,9 +86,9 @@ class ChainReader:
         paid = log.topics[0].lower() == USED and await self._pays(payment, transaction)
         if paid and (await self._rpc.block(block)).time_s >= claimed_s - _BEFORE_S:
             deep = newest.number - block + 1 >= self._confirmations
-            return Settled(transaction) if deep else Unknown("not deep enough yet", transaction)
+            return Settled(transaction) if deep else Unknown("The transaction is not deep enough yet.", transaction)
         if block > final.number:
-            return Unknown("it went elsewhere, but that is not final", transaction)
+            return Unknown("The authorization was used elsewhere or cancelled, but that is not final.", transaction)
         return Cancelled(transaction if paid else None)
 
     async def _pays(self, payment: Payment, transaction: str) -> bool:
@@ -96,7 +96,7 @@ class ChainReader:
         mined = await self._rpc.mined(transaction)
         went = transfer_outcome(payment, mined.logs) if mined is not None and mined.succeeded else None
         if went is None:
-            raise NodeError("the node tells of an event and not of its transaction")
+            raise NodeError("The node returned an event without its transaction.")
         return went == "here"
 
     async def is_spent(self, payment: Payment, block: int) -> bool:
@@ -119,7 +119,7 @@ class ChainReader:
     async def _ends(self, payment: Payment, first: int, last: int) -> AsyncIterator[EventLog]:
         pages = range(first, last + 1, _PAGE)
         if len(pages) > _MOST_PAGES:
-            raise NodeError("the payment lies too far back to look for it")
+            raise NodeError("The payment is too old to be found on the chain.")
         for start in pages:
             end = min(start + _PAGE - 1, last)
             for log in await self._rpc.logs(payment.asset, authorization_topics(payment), start, end):

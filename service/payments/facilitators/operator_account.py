@@ -66,16 +66,16 @@ def _open_account(settings: Settings) -> OperatorAccount:
         try:
             return OperatorAccount(bytes.fromhex(settings.operator_key.text[2:]))
         except ValueError as error:
-            raise SettingsError("VERDICT_OPERATOR_KEY is no private key of secp256k1") from error
+            raise SettingsError("VERDICT_OPERATOR_KEY is not a private key of secp256k1.") from error
     if settings.operator_keystore is None or settings.operator_password is None:
-        raise SettingsError("VERDICT_OPERATOR_KEY or VERDICT_OPERATOR_KEYSTORE must name the operator's key")
+        raise SettingsError("VERDICT_OPERATOR_KEY or VERDICT_OPERATOR_KEYSTORE must name the operator's key.")
     try:
         content = settings.operator_keystore.read_bytes()
         return OperatorAccount(open_keystore(content, settings.operator_password.text))
     except OSError as error:
-        raise SettingsError(f"VERDICT_OPERATOR_KEYSTORE cannot be read: {error.strerror}") from error
+        raise SettingsError(f"VERDICT_OPERATOR_KEYSTORE cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise SettingsError(f"VERDICT_OPERATOR_KEYSTORE cannot be used: {error}") from error
+        raise SettingsError(f"VERDICT_OPERATOR_KEYSTORE cannot be used. {error}") from error
 
 
 class OutboxTransaction(Struct, frozen=True):

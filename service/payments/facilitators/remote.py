@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 
 from service.clock import Clock
 from service.ethereum.addresses import checksum_address
+from service.formats import sentence
 from service.payments.bazaar import BAZAAR, bazaar_extension
 from service.payments.challenge import ChallengeBuilder
 from service.payments.facilitators.cdp import CdpKey
@@ -149,7 +150,7 @@ class RemoteFacilitator:
         try:
             reply = await self._client.post("/settle", settle_request(record), self._bearer("POST", "/settle"))
         except UpstreamError as error:
-            return Unknown(error.body)
+            return Unknown(sentence(error.body))
         return settle_outcome(reply, record.payment)
 
     async def verify(self, record: PaymentRecord) -> SettlementRefused | Unknown | None:
@@ -162,9 +163,9 @@ class RemoteFacilitator:
             async with asyncio.timeout(VERIFY_DEADLINE_S):
                 reply = await self._client.post("/verify", settle_request(record), self._bearer("POST", "/verify"))
         except UpstreamError as error:
-            return Unknown(error.body)
+            return Unknown(sentence(error.body))
         except TimeoutError:
-            return Unknown(f"no answer within {VERIFY_DEADLINE_S:g} s")
+            return Unknown(f"No answer within {VERIFY_DEADLINE_S:g} s.")
         return verify_outcome(reply, record.payment)
 
     async def versions(self) -> frozenset[int]:
@@ -275,19 +276,19 @@ def settle_outcome(reply: Reply, payment: Payment) -> Outcome:
         answer = parse(_read_answer, reply.body)
         refuse_repeats(reply.body)
     except (StrictError, msgspec.ValidationError):
-        return Unknown(f"an answer that cannot be read (status {reply.status})")
+        return Unknown(f"The answer cannot be read (status {reply.status}).")
     transaction = answer.transaction or ""
     known = transaction.lower() if _TRANSACTION.match(transaction) else None
     reason = answer.error_reason or ""
     doubt = _doubt(answer, payment)
     if doubt:
-        return Unknown(f"{doubt} (status {reply.status})")
+        return Unknown(f"{doubt} (status {reply.status}).")
     if answer.success and _is_success(reply.status) and answer.network and known and not reason:
         return Settled(known)
     if not answer.success and reason in REFUSALS and not transaction and not _is_redirect(reply.status):
         return SettlementRefused(_STANDARD_REASONS.get(reason, reason), lasting=False)
-    said = reason if _REASON.match(reason) else "an answer that proves nothing"
-    return Unknown(f"{said} (status {reply.status})", known)
+    said = f"The reason is {reason}" if _REASON.match(reason) else "The answer proves nothing"
+    return Unknown(f"{said} (status {reply.status}).", known)
 
 
 def verify_outcome(reply: Reply, payment: Payment) -> SettlementRefused | Unknown | None:
@@ -300,15 +301,15 @@ def verify_outcome(reply: Reply, payment: Payment) -> SettlementRefused | Unknow
         answer = parse(_read_verification, reply.body)
         refuse_repeats(reply.body)
     except (StrictError, msgspec.ValidationError):
-        return Unknown(f"an answer that cannot be read (status {reply.status})")
+        return Unknown(f"The answer cannot be read (status {reply.status}).")
     reason = answer.invalid_reason or ""
     if answer.payer and answer.payer.lower() != payment.payer:
-        return Unknown(f"an answer about another payer (status {reply.status})")
+        return Unknown(f"The answer is about another payer (status {reply.status}).")
     if answer.is_valid and not reason and _is_success(reply.status):
         return None
     its_own_failure = "unexpected" in reason or "failed_to" in reason or _is_redirect(reply.status)
     if answer.is_valid or its_own_failure or not _REASON.match(reason):
-        return Unknown(f"an answer that proves nothing (status {reply.status})")
+        return Unknown(f"The answer proves nothing (status {reply.status}).")
     return SettlementRefused(_STANDARD_REASONS.get(reason, reason), lasting=False)
 
 
@@ -316,11 +317,11 @@ def _doubt(answer: _SettleResponse, payment: Payment) -> str | None:
     """Why an answer may be about another payment."""
     network = NETWORKS[payment.network]
     if answer.network and answer.network not in {network.chain_id, network.v1_name}:
-        return "an answer about another network"
+        return "The answer is about another network"
     if answer.payer and answer.payer.lower() != payment.payer:
-        return "an answer about another payer"
+        return "The answer is about another payer"
     if answer.amount not in {None, "", payment.value, str(payment.value)}:
-        return "an answer about another amount"
+        return "The answer is about another amount"
     return None
 
 

@@ -116,7 +116,7 @@ class EthereumRpc:
         if receipt is None:
             return None
         if receipt.transaction_hash.lower() != transaction:
-            raise NodeError("the node returned another transaction")
+            raise NodeError("The node returned another transaction.")
         return MinedTransaction(int(receipt.status, 16) == 1, int(receipt.block_number, 16), receipt.logs)
 
     async def logs(self, address: str, topics: Sequence[str | Sequence[str]], first: int, last: int) -> list[EventLog]:

@@ -57,7 +57,7 @@ class TransactionSender:
             return SettlementRefused(FAILED)
         base, tip = await self._fees()
         if base + tip > self._cap:
-            return Unknown("gas costs more than VERDICT_GAS_CAP_GWEI")
+            return Unknown("Gas costs more than VERDICT_GAS_CAP_GWEI.")
         call = ContractCall(
             chain_id=self._rpc.chain_id,
             nonce=await self._rpc.sent_by(self.address, waiting=True),

@@ -66,7 +66,7 @@ def _check(address: Secret, connection: ServerConnection) -> None:
     version, encoding, *keeps, standby = connection.execute(_LOOK).fetchone() or ()
     if version < _OLDEST * 10_000:
         raise StorageError(
-            f"The PostgreSQL server {place_of(address)} is of version {version // 10_000}; this service needs "
+            f"The PostgreSQL server {place_of(address)} is version {version // 10_000}. This service needs "
             f"{_OLDEST} or newer. Upgrade it."
         )
     if standby:
