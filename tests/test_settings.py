@@ -46,7 +46,7 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("hostz", "x", "VERDICT_HOSTZ is not a setting; `verdict serve --help` lists them"),
+        ("hostz", "x", "VERDICT_HOSTZ is not a setting. `verdict serve --help` lists them."),
         ("port", "http", "VERDICT_PORT takes a whole number, not 'http'"),
         ("port", "70000", "VERDICT_PORT takes 0 to 65535, not 70000"),
         ("metrics_port", "-1", "VERDICT_METRICS_PORT takes 0 to 65535, not -1"),
@@ -59,8 +59,8 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
         ("idle_timeout", "601", "VERDICT_IDLE_TIMEOUT takes 5 to 600, not 601"),
         ("idle_timeout", "-75", "VERDICT_IDLE_TIMEOUT takes 5 to 600, not -75"),
         ("idle_timeout", "75s", "VERDICT_IDLE_TIMEOUT takes a whole number, not '75s'"),
-        ("tls_cert", "/c.pem", "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither"),
-        ("tls_key", "/k.pem", "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither"),
+        ("tls_cert", "/c.pem", "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together. Set both or neither."),
+        ("tls_key", "/k.pem", "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together. Set both or neither."),
         ("key_prefix", "VERDICT", "VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_"),
         ("key_prefix", "v_sk_\n", "VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_"),
         ("trusted_proxies", "proxy", "VERDICT_TRUSTED_PROXIES takes addresses or networks, not 'proxy'"),
@@ -90,7 +90,7 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
         (
             "smtp_url",
             "smtp://mail.example.org",
-            "VERDICT_SMTP_URL and VERDICT_SMTP_FROM go together: set both or neither",
+            "VERDICT_SMTP_URL and VERDICT_SMTP_FROM go together. Set both or neither.",
         ),
         ("alert_mail_to", "me", "VERDICT_ALERT_MAIL_TO takes addresses such as me@example.org, or @example.org"),
         ("network", "base", "VERDICT_NETWORK takes eip155:84532 or eip155:8453, not 'base'"),

@@ -24,7 +24,7 @@ from service.cli.output_format import put_document, put_lines
 from service.cli.terminal import tell
 from service.client.errors import DONE, FAILED, MISUSED, RefusalError
 from service.clock import Clock, day_of
-from service.formats import count, sentence
+from service.formats import count
 from service.settings import Settings
 from service.storage.engine import VERSION, DatabaseError, StorageError, check_version
 from service.storage.store import open_snapshot, open_store

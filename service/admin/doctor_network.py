@@ -99,7 +99,8 @@ async def check_settlement(settings: Settings, clock: Clock) -> DoctorCheck:
     except UpstreamError as error:
         answer = f"The answer is: {error.body}" if error.body else "The answer is empty."
         finding = error.body if error.upstream_status is None else answer
-        said, findings = error.message, [(finding, _ANOTHER_FACILITATOR)]
+        status = "" if error.upstream_status is None else f" (status {error.upstream_status})"
+        said, findings = f"the facilitator gives no usable answer{status}", [(finding, _ANOTHER_FACILITATOR)]
     remedies = dict.fromkeys(remedy for _, remedy in findings)
     return judge("settlement", said, said, [finding for finding, _ in findings], " ".join(remedies))
 

@@ -68,7 +68,9 @@ def replay(saved: Mapping[str, object]) -> VerdictReplay:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
         verdict = decide(inputs, rules)
     except ValueError as error:
-        raise ReplayError(f"The inputs of this verdict cannot be read: {error}.") from error
+        invalid = isinstance(error, msgspec.ValidationError)
+        reason = explain_invalid(error, VerdictInputs).sentence("it") if invalid else str(error)
+        raise ReplayError(f"The inputs of this verdict cannot be read: {reason}.") from error
     expected = msgspec.to_builtins(verdict)
     compared = {name: value for name, value in saved.items() if name not in NOT_JUDGED}
     return VerdictReplay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])

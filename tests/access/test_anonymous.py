@@ -134,7 +134,7 @@ async def test_a_device_whose_question_is_being_answered_is_told_so_and_one_that
     await meter.commit(event)
     spent = await refusal(meter, a_visitor())
     assert (spent.code, spent.status) == ("AUTH_REQUIRED", 403)
-    assert "has been answered; run `verdict login`" in spent.message
+    assert "has been answered. Run `verdict login`" in spent.message
 
 
 async def test_a_device_that_has_had_its_question_is_refused_without_the_writer(meter: Meter, db: Database) -> None:
@@ -240,7 +240,7 @@ async def test_a_lease_that_ran_out_gives_the_question_back(meter: Meter, db: Da
     event = await meter.anonymous.reserve(a_visitor(), OFFER)
     clock.set_wall(START_MS + LEASE_MS + 1)
     assert await db.write(meter._ledger.expire) == 1
-    with pytest.raises(ServiceError, match="ask again"):
+    with pytest.raises(ServiceError, match="Ask again"):
         await meter.commit(event)
     assert await devices(db) == 0
 
@@ -343,7 +343,7 @@ async def test_a_device_without_its_question_and_a_question_without_its_device_a
     await db.write(lambda connection: connection.execute("UPDATE usage_events SET state = 2 WHERE id = 3").fetchall())
     found = await db.inspect(audit_devices)
     assert found == [
-        "a device is entered for event 3 of the usage, which is no question of a device",
-        "event 1 of the usage is a device's question, and there is no device",
+        "A device is recorded for usage event 3, which is not a question of a device.",
+        "Usage event 1 is a question of a device, and no device is recorded.",
     ]
     assert await meter.verify() == found

@@ -294,7 +294,7 @@ async def test_a_lease_that_ran_out_is_released_and_cannot_be_committed(
     async with asyncio.timeout(20):
         while await states(db) != [(1, 2)]:
             await clock.advance(60)
-    with pytest.raises(ServiceError, match="ask again") as refused:
+    with pytest.raises(ServiceError, match="Ask again") as refused:
         await meter.commit(held.event_id)
     assert (refused.value.code, refused.value.headers) == ("UNAVAILABLE", {"Retry-After": "1"})
     watch.cancel()
@@ -309,7 +309,7 @@ async def test_the_watch_names_a_counter_that_is_wrong_and_goes_on_where_the_sto
 
     await db.write(spoil)
     (finding,) = await meter.verify()
-    assert finding.startswith("user 7: the counters say 3 in all, 3 of the starter, 0 on day 1, the events 0 in all")
+    assert finding.startswith("User 7: the counters say 3 in all, 3 of the starter, 0 on day 1, the events 0 in all")
 
     async def fail(_: object) -> None:
         raise ServiceError("UNAVAILABLE", "The store is busy.")

@@ -68,7 +68,7 @@ def test_a_nonce_somebody_made_up_is_refused(sign_in: SignIn, clock: FakeClock) 
 )
 def test_a_message_for_another_domain_is_refused(sign_in: SignIn, domain: str) -> None:
     asked = login(WALLET, sign_in.nonce()[0], START_MS, domain=domain)
-    assert refusal(sign_in, asked) == "The message is for another domain; this is api.example.org."
+    assert refusal(sign_in, asked) == "The message is for another domain. This service is api.example.org."
 
 
 def test_the_domain_is_compared_without_regard_to_case(sign_in: SignIn) -> None:

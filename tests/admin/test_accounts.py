@@ -73,7 +73,7 @@ def test_a_folder_that_cannot_be_used_is_refused_in_one_line(admin: Admin, used:
     (tmp_path / "damaged" / "verdict.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8192)
     (used / "secrets.toml").chmod(0o644)
     for refused, said in (
-        (admin("keys list", port="http"), "verdict: VERDICT_PORT takes a whole number, not 'http'\n"),
+        (admin("keys list", port="http"), "verdict: VERDICT_PORT takes a whole number, not 'http'.\n"),
         (admin("keys create --name a", data_dir=str(tmp_path / "file" / "data")), "VERDICT_DATA_DIR"),
         (admin("keys list", data_dir=str(tmp_path / "damaged")), "verdict admin backup"),
         (admin("keys list"), "chmod 600"),

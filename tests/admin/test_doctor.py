@@ -96,7 +96,7 @@ FINDINGS: Mapping[str, tuple[str, Callable[[Path], None], str, str]] = {
     ),
     "a device without a question": (
         "devices", sql(("INSERT INTO devices VALUES (?, ?, 7)", (b"d" * 32, b"n" * 32))),
-        "A device is entered for event 7 of the usage, which is no question of a device.", "verdict admin backup",
+        "A device is recorded for usage event 7, which is not a question of a device.", "verdict admin backup",
     ),
     "a database others can read": (
         "privacy", lambda folder: (folder / "verdict.db").chmod(0o644), "Other users can read ", "chmod 600",

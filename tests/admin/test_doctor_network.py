@@ -94,9 +94,9 @@ def test_what_is_wrong_with_a_node_is_said_by_its_place_and_never_by_its_address
     late, mute, gone, chains = found["findings"]
     assert told.code == 1
     assert late.startswith("The newest block of node 2 is ")
-    assert "node 3 gave no usable answer" in mute
+    assert "No usable answer from node 3" in mute
     assert "not available on this plan" in mute
-    assert gone.startswith("The call failed: node 5 gave no usable answer")
+    assert gone.startswith("No usable answer from node 5. Connection refused.")
     assert chains == "The nodes are on different chains: 1, 1, 10."
     assert "VERDICT_WALLETS_RPC" in found["remedy"]
     assert "a-key-to-be" not in told.out + told.err
@@ -222,9 +222,9 @@ KINDS = [
     [
         (200, json.dumps({"kinds": KINDS}), "the facilitator does not settle all payments",
          "It does not settle `exact` of x402 v1 on base-sepolia."),
-        (401, "no", "facilitator gave no usable answer (status 401)", "The answer is: no."),
-        (302, "", "facilitator gave no usable answer (status 302)", "The answer is empty."),
-        (200, '{"kinds":' + "[" * 9_000, "facilitator gave no usable answer (status 200)",
+        (401, "no", "the facilitator gives no usable answer (status 401)", "The answer is: no."),
+        (302, "", "the facilitator gives no usable answer (status 302)", "The answer is empty."),
+        (200, '{"kinds":' + "[" * 9_000, "the facilitator gives no usable answer (status 200)",
          'The answer is: {"kinds":' + "[" * 2_039 + "."),
     ],
 )  # fmt: skip
@@ -268,11 +268,11 @@ UNUSED = " answers and does not report its usage, so the maximum is counted"
     [
         (writes("ready", usage=used(9, 1)), 0, "small answers and reports its usage"),
         (writes("ready", usage=None), 0, f"small{UNUSED}"),
-        (faults.answer(401, b"a-key-to-be-hidden"), 1, "The model small failed: status 401."),
-        (faults.html, 1, "The model small failed: no stream of events."),
-        (sends(chunk(" ", "stop")), 1, "The model small failed: an empty answer."),
-        (hangs_after(b""), 1, "The model small failed: no whole answer within 1 s."),
-        (None, 1, "The model small failed: connection refused."),
+        (faults.answer(401, b"a-key-to-be-hidden"), 1, "The model small failed: It answered with status 401."),
+        (faults.html, 1, "The model small failed: Its answer is not a stream of events."),
+        (sends(chunk(" ", "stop")), 1, "The model small failed: Its answer is empty."),
+        (hangs_after(b""), 1, "The model small failed: No complete answer within 1 s."),
+        (None, 1, "The model small failed: Connection refused."),
     ],
 )
 def test_a_model_is_asked_one_question_and_its_key_is_not_told(

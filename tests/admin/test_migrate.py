@@ -151,7 +151,7 @@ def test_who_writes_to_the_old_store_meanwhile_ends_it(
     monkeypatch.setattr(transfer, "copy_all", copy_slowly)
     ended = admin("migrate", str(used), server)
     assert ended.code == 1
-    assert "Somebody wrote to FROM meanwhile" in ended.err
+    assert "Another program wrote to FROM meanwhile" in ended.err
     assert is_empty(server)
 
 

@@ -62,14 +62,14 @@ def test_with_fixtures_the_recorded_wallets_are_listed(admin: Admin) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["add", "0x1"], "'ADDRESS': an address is 0x and 40 hexadecimal digits."),
-        (["add", WALLET.replace("d8dA", "D8dA")], "its EIP-55 checksum; is a character wrong? "),
+        (["add", "0x1"], "'ADDRESS': An address is 0x and 40 hexadecimal digits."),
+        (["add", WALLET.replace("d8dA", "D8dA")], "EIP-55 checksum of the address. Is a character wrong? "),
         (["add", WALLET, "--label", ""], "'--label': takes 1 to 80 printable characters."),
         (["add", WALLET, "--kind", "a\u202eb"], "'--kind': takes 1 to 80 printable characters."),
         (["add", WALLET, "--kind", "\udcff"], "'--kind': The text is not UTF-8."),
-        (["add", LISTED], f"verdict: {LISTED} is watched already"),
-        (["remove", WALLET], f"verdict: {WALLET} is not watched"),
-        (["label", WALLET, "x"], f"verdict: {WALLET} is not watched"),
+        (["add", LISTED], f"verdict: {LISTED} is watched already."),
+        (["remove", WALLET], f"verdict: {WALLET} is not watched."),
+        (["label", WALLET, "x"], f"verdict: {WALLET} is not watched."),
         (["label", WALLET, "x" * 81], "'LABEL': takes 1 to 80 printable characters"),
     ],
 )
@@ -82,5 +82,5 @@ def test_what_cannot_be_done_is_refused_in_one_line(admin: Admin, file: str, wor
 def test_a_file_that_cannot_be_used_is_a_setting_to_correct(admin: Admin, tmp_path: Path) -> None:
     missing = str(tmp_path / "none.toml")
     refused = admin("wallets list", wallets_file=missing)
-    said = f"verdict: VERDICT_WALLETS_FILE: {missing} cannot be read (No such file or directory)\n"
+    said = f"verdict: VERDICT_WALLETS_FILE: {missing} cannot be read (No such file or directory).\n"
     assert (refused.code, refused.err) == (1, said)

@@ -231,7 +231,7 @@ async def test_gas_above_the_cap_is_waited_for_and_not_paid(tmp_path: Path) -> N
     async with settling(tmp_path, gas_cap_gwei=2) as it:
         it.node.fault = lambda method, _: hex(2_000_000_000) if method == "eth_maxPriorityFeePerGas" else PASS
         record = await it.record()
-        assert await it.facilitator.settle(record) == Unknown("gas costs more than VERDICT_GAS_CAP_GWEI")
+        assert await it.facilitator.settle(record) == Unknown("Gas costs more than VERDICT_GAS_CAP_GWEI.")
         assert await it.sent() == []
         tip = 2_000_000_000 - it.evm.blocks[-1].block.header.base_fee_per_gas
         it.node.fault = lambda method, _: hex(tip) if method == "eth_maxPriorityFeePerGas" else PASS
@@ -505,4 +505,4 @@ async def test_a_node_that_does_not_answer_leaves_the_outcome_unknown(it: Settli
 
 async def test_a_settlement_ends_even_if_the_node_takes_forever(it: Settling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.payments.facilitators.chain._DEADLINE_S", 0)
-    assert await it.facilitator.settle(await it.record()) == Unknown("the node takes too long")
+    assert await it.facilitator.settle(await it.record()) == Unknown("The node takes too long.")

@@ -113,7 +113,7 @@ async def test_what_was_used_in_time_is_found_among_thousands_of_blocks(
     assert asked
     assert {last - first for first, last in asked} <= {0, 1, 2}, "never more than a node gives at once"
     monkeypatch.setattr("service.payments.facilitators.chain_reader._MOST_PAGES", 2)
-    assert await it.chain_reader.look(record) == Unknown("the payment lies too far back to look for it")
+    assert await it.chain_reader.look(record) == Unknown("The payment is too old to be found on the chain.")
 
 
 async def test_what_was_used_long_before_it_was_claimed_paid_for_something_else(
@@ -272,7 +272,9 @@ async def test_a_report_is_neither_true_nor_false_while_the_node_cannot_be_read_
         record = await it.record()
         await it.facilitator.settle(record)
         transaction = "0x" + it.evm.blocks[1].transactions[0].hash.hex()
-        assert await it.chain_reader.check(record, transaction) == Unknown("not deep enough yet", transaction)
+        assert await it.chain_reader.check(record, transaction) == Unknown(
+            "The transaction is not deep enough yet.", transaction
+        )
         it.evm.mine(2)
         assert await it.chain_reader.check(record, transaction) == Settled(transaction)
 

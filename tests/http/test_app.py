@@ -170,7 +170,7 @@ async def test_a_defect_is_500_with_only_the_request_id_and_is_logged_with_its_t
     assert (reply.status, reply.code) == (500, "INTERNAL")
     assert reply.json["error"] == {
         "code": "INTERNAL",
-        "message": f"Internal error. Report this request id to the operator: {request_id}",
+        "message": f"Internal error. Report the request id {request_id} to the operator.",
     }
     (record,) = caplog.records
     assert record.levelno == logging.ERROR

@@ -144,7 +144,7 @@ async def test_a_defect_is_a_page_that_names_the_request_and_nothing_else(
     reply = await ask(app, "/coin/BROKEN", accept=CHROMIUM)
     assert (reply.status, reply.body.decode()) == (
         500,
-        f"refused: Internal error. Report this request id to the operator: {reply.headers['x-request-id']}",
+        f"refused: Internal error. Report the request id {reply.headers['x-request-id']} to the operator.",
     )
     assert GUARDS.items() <= reply.headers.items()
     assert caplog.messages == ["A request failed."]

@@ -40,7 +40,7 @@ async def test_a_device_that_has_had_its_answer_is_refused_for_ever(tmp_path: Pa
         for text in ("how is BTC doing", "and ETH?"):
             spent = await question(stage, body=body_of(text, deviceId=DEVICE))
             assert (spent.status, list(spent.json)) == (403, ["error"])
-            assert "has been answered; run `verdict login`" in spent.json["error"]
+            assert "has been answered. Run `verdict login`" in spent.json["error"]
         assert (await question(stage, body=body_of(deviceId="device-0002"))).status == 200
 
 
@@ -199,7 +199,7 @@ async def test_the_cap_says_when_to_come_back(tmp_path: Path) -> None:
             assert (await question(stage, body=body_of(deviceId=f"device-{number:04}"))).status == 200
         refused = await question(stage, body=body_of(deviceId="device-9999"))
         assert (refused.status, refused.headers["retry-after"]) == (429, str(12 * 3600))
-        assert "come back at 00:00 UTC" in refused.json["error"]
+        assert "try again after 00:00 UTC" in refused.json["error"]
 
 
 async def test_behind_a_proxy_the_network_is_the_one_it_tells_of(tmp_path: Path) -> None:

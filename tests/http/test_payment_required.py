@@ -103,7 +103,9 @@ async def test_the_gate_says_what_is_used_when_it_opens_and_what_opens_it_now() 
     assert body.gate.unlock[0].price_usdc == body.gate.this_query.price_usdc
     assert body.gate.reset_at == "2025-07-26T00:00:00.000Z"
     assert (body.gate.this_query.route, body.gate.this_query.price_usdc) == ("coin.risk", "0.005")
-    assert body.gate.unlock[1] == Unlock("wait", "a question becomes free again", at="2025-07-26T00:00:00.000Z")
+    assert body.gate.unlock[1] == Unlock(
+        "wait", "Wait until a question becomes free again.", at="2025-07-26T00:00:00.000Z"
+    )
     assert [way.method for way in body.gate.unlock] == ["x402", "wait", "upgrade"]
     assert "10 of 10 used" in body.error.message
     assert "free at 2025-07-26T00:00:00.000Z" in body.error.message

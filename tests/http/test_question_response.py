@@ -259,7 +259,7 @@ async def test_a_defect_within_events_is_told_by_its_request_alone_and_then_brea
         peer = await wire.connect()
         await peer.say(request(await stage.key(), None, b"Accept: text/event-stream"))
         said = await peer.closed()
-    assert b'event: error\ndata: {"error":"Internal error. Report this request id to the operator: ' in said
+    assert b'event: error\ndata: {"error":"Internal error. Report the request id ' in said
     assert not said.endswith(b"0\r\n\r\n")
     assert b"secret" not in said
     assert stage.engine.ended == ["closed"]
@@ -274,7 +274,7 @@ async def test_a_defect_is_told_by_its_request_alone(
     reply = await asked(stage, headers=headers)
     assert reply.status == 500
     assert reply.json == {
-        "error": f"Internal error. Report this request id to the operator: {reply.headers['x-request-id']}"
+        "error": f"Internal error. Report the request id {reply.headers['x-request-id']} to the operator."
     }
     assert len(caplog.records) == 1
 

@@ -194,7 +194,7 @@ TO_PAY = "start this tool server with --pay, so that it pays below the ceilings.
 ENDS = (
     *((STATUS[code], envelope(code), f"{code}: that is so. ", "") for code in STATUS),
     (403, load("refused.no-token"), "AUTH_REQUIRED: ", "start this tool server with VERDICT_TOKEN set to an API key."),
-    (402, CHALLENGE, "PAYMENT_REQUIRED: your questions are spent (10 of 10 used)", TO_PAY),
+    (402, CHALLENGE, "PAYMENT_REQUIRED: Your questions are used up (10 of 10 used).", TO_PAY),
     (
         402,
         CHALLENGE,

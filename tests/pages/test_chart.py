@@ -81,7 +81,7 @@ async def test_it_is_made_once_in_a_while(stage: Stage) -> None:
 
 
 async def test_an_unknown_coin_or_span_is_refused(stage: Stage) -> None:
-    with pytest.raises(ServiceError, match="span is one of 24h, 7d, 30d, 90d, 1y, all"):
+    with pytest.raises(ServiceError, match="The parameter span takes 24h, 7d, 30d, 90d, 1y, all"):
         await stage.page(CHART, "BTC", span="5y")
     with pytest.raises(ServiceError) as refused:
         await stage.page(CHART, "NOPE")

@@ -75,7 +75,7 @@ async def test_too_little_history_and_none_say_so(stage: Stage) -> None:
     stage.answers["coin.historical"] = lambda _: answered("coin.historical.days", lambda it: it.update(change_pct=None))
     assert "in 90 days" not in await stage.text(COIN, "BTC")
     stage = Stage()
-    stage.fail("coin.historical", ServiceError("UNAVAILABLE", "not read yet"))
+    stage.fail("coin.historical", ServiceError("UNAVAILABLE", "Not read yet."))
     assert "Not read yet." in await stage.text(COIN, "BTC")
 
 
@@ -117,7 +117,7 @@ async def test_the_needle_stands_where_the_score_is(stage: Stage) -> None:
 
 async def test_a_verdict_that_cannot_be_given_leaves_the_rest_in_place(stage: Stage) -> None:
     for offer_id in ("signal", "regime", "funding.alerts"):
-        stage.fail(offer_id, ServiceError("UNAVAILABLE", "the verdict could not be written down"))
+        stage.fail(offer_id, ServiceError("UNAVAILABLE", "The verdict could not be written down."))
     text = await stage.text(COIN, "BTC")
     assert "The verdict could not be written down." in text
     assert "Claims and record" not in text
@@ -204,7 +204,7 @@ async def test_a_span_that_there_is_not_is_refused(stage: Stage) -> None:
         await stage.page(COIN, "BTC", span="5y")
     refused = stage.site.refuse(caught.value)
     assert refused.status == 400
-    assert "This address is not right span is one of 24h, 7d, 30d, 90d, 1y, all" in text_of(refused)
+    assert "This address is not right The parameter span takes 24h, 7d, 30d, 90d, 1y, all." in text_of(refused)
 
 
 async def test_every_coin_and_span_is_a_page_of_its_own_made_once(stage: Stage) -> None:

@@ -183,7 +183,7 @@ async def test_it_says_when_the_venue_does_not_answer(stage: Stage) -> None:
 
 async def test_what_one_room_cannot_say_leaves_the_rest_in_place(stage: Stage) -> None:
     for offer_id in ("market.health", "regime", "funding.alerts", "rwa.assets"):
-        stage.fail(offer_id, ServiceError("UNAVAILABLE", "the market is still being read"))
+        stage.fail(offer_id, ServiceError("UNAVAILABLE", "The market is still being read."))
     text = await stage.text("/")
     assert "The market is not known yet. The market is still being read." in text
     assert "None are known yet." in text

@@ -27,8 +27,6 @@ N = "\u202f"
         ("day", "2025-07-04T23:00:00.000Z", "2025-07-04"),
         ("moment", "2025-12-24T09:05:00.000Z", "12-24 09:05"),
         ("label", "strong-bear", "strong bear"),
-        ("sentence", "no prices are known", "No prices are known."),
-        ("sentence", "No prices are known.", "No prices are known."),
         ("in_path", "a/b", "a%2Fb"),
         ("seconds", "1970-01-02T00:00:01.000Z", 86_401),
     ],

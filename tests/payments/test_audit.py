@@ -46,24 +46,22 @@ async def test_of_books_that_are_right_nothing_is_said(shop: Shop, receipts: lis
     ],
 )
 async def test_a_payment_whose_call_is_not_in_the_usage_is_found(shop: Shop, receipts: list[str], sql: str) -> None:
-    assert await spoilt(shop, sql) == [f"user 1: payment {receipts[0]} is settled and not in the usage"]
+    assert await spoilt(shop, sql) == [f"User 1: payment {receipts[0]} is settled and not in the usage."]
 
 
 async def test_two_payments_of_one_call_are_found(shop: Shop, receipts: list[str]) -> None:
     assert await spoilt(shop, "UPDATE payments SET event_id = 1, user_id = 1 WHERE event_id = 2") == [
-        "event 1 of the usage stands for 2 payments",
-        "user 2: event 2 of the usage is paid, and there is no payment",
+        "Usage event 1 stands for 2 payments.",
+        "User 2: usage event 2 is paid, and there is no payment.",
     ]
 
 
 async def test_a_call_entered_as_paid_without_a_payment_is_found(shop: Shop, receipts: list[str]) -> None:
     await shop.database.write(lambda connection: shop.meter.record_paid(connection, [(9, "regime")]))
-    assert await shop.database.inspect(audit_payments) == [
-        "user 9: event 3 of the usage is paid, and there is no payment"
-    ]
+    assert await shop.database.inspect(audit_payments) == ["User 9: usage event 3 is paid, and there is no payment."]
 
 
 async def test_a_payment_of_another_amount_is_found(shop: Shop, receipts: list[str]) -> None:
     assert await spoilt(
         shop, "PRAGMA ignore_check_constraints = ON", "UPDATE payments SET value = 4999 WHERE event_id = 2"
-    ) == [f"payment {receipts[1]} moved 4999 where the price was 5000"]
+    ) == [f"Payment {receipts[1]} moved 4999 where the price was 5000."]

@@ -107,5 +107,5 @@ def test_what_is_no_key_is_refused_without_being_repeated(secret: str) -> None:
     with pytest.raises(SettingsError) as caught:
         key(secret)
     assert str(caught.value) == (
-        "VERDICT_CDP_KEY_SECRET takes the secret of a CDP key: Ed25519 in base64, or EC P-256 in PEM"
+        "VERDICT_CDP_KEY_SECRET takes the secret of a CDP key: Ed25519 in base64, or EC P-256 in PEM."
     )

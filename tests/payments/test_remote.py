@@ -189,30 +189,30 @@ async def test_a_facilitator_that_hangs_is_an_unknown_outcome(honest: Facilitato
     honest.before = faults.hang
     async with open_http_client("facilitator", honest.url, deadline_s=0.05, most=LARGEST_ANSWER) as client:
         remote = RemoteFacilitator(client, honest.url, NETWORKS[SEPOLIA], lambda _method, _url: None)
-        assert await remote.settle(record()) == Unknown("no answer within 0.05 s")
+        assert await remote.settle(record()) == Unknown("No answer within 0.05 s.")
 
 
 async def test_a_facilitator_that_drops_the_connection_is_an_unknown_outcome(honest: Facilitator) -> None:
-    assert (await doubtful(honest, faults.reset)).reason == "connection closed without an answer"
+    assert (await doubtful(honest, faults.reset)).reason == "Connection closed without an answer."
     assert len(honest.asked) == 2
 
 
 async def test_a_facilitator_that_nobody_is_at_is_an_unknown_outcome(honest: Facilitator) -> None:
     honest.url = "http://127.0.0.1:9"
-    assert await settled(honest, PAID) == Unknown("connection refused")
+    assert await settled(honest, PAID) == Unknown("Connection refused.")
 
 
 async def test_an_answer_of_20_mb_is_an_unknown_outcome(honest: Facilitator) -> None:
     flood = faults.answer(200, msgspec.json.encode(GOOD) + b" " * 20_000_000)
-    assert (await doubtful(honest, flood)).reason == f"more than {LARGEST_ANSWER} bytes"
+    assert (await doubtful(honest, flood)).reason == f"More than {LARGEST_ANSWER} bytes."
 
 
 async def test_a_truncated_answer_is_an_unknown_outcome(honest: Facilitator) -> None:
-    assert (await doubtful(honest, faults.cut_short)).reason == "answer cut short"
+    assert (await doubtful(honest, faults.cut_short)).reason == "Answer cut short."
 
 
 async def test_a_redirect_is_an_unknown_outcome_and_is_not_followed(honest: Facilitator) -> None:
-    assert (await doubtful(honest, faults.redirect(honest.url + "/settle"))).reason.endswith("(status 302)")
+    assert (await doubtful(honest, faults.redirect(honest.url + "/settle"))).reason.endswith("(status 302).")
     assert len(honest.asked) == 2
 
 
@@ -247,7 +247,7 @@ def test_the_body_of_a_redirect_proves_nothing(status: int, body: object) -> Non
 def test_what_is_not_an_object_of_the_right_kind_is_an_unknown_outcome(body: bytes, status: int) -> None:
     outcome = judged(body, status)
     assert isinstance(outcome, Unknown)
-    assert outcome.reason.endswith(f"(status {status})")
+    assert outcome.reason.endswith(f"(status {status}).")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_what_is_not_an_object_of_the_right_kind_is_an_unknown_outcome(body: byt
     ],
 )
 def test_an_answer_that_says_a_thing_twice_is_an_unknown_outcome(twice: bytes) -> None:
-    assert judged(twice) == Unknown("an answer that cannot be read (status 200)")
+    assert judged(twice) == Unknown("The answer cannot be read (status 200).")
 
 
 @pytest.mark.parametrize("success", ["true", 1, "1", None, "yes", [], {}, 1.0, "false", 0])
@@ -307,23 +307,25 @@ def test_success_over_another_amount_is_an_unknown_outcome(amount: object) -> No
 
 
 def test_a_refusal_on_another_network_is_an_unknown_outcome() -> None:
-    assert judged(BAD | {"network": "eip155:1"}) == Unknown("an answer about another network (status 200)")
+    assert judged(BAD | {"network": "eip155:1"}) == Unknown("The answer is about another network (status 200).")
 
 
 @pytest.mark.parametrize("status", [199, 400, 402, 409, 429, 500, 502, 503])
 def test_success_at_a_status_of_failure_is_an_unknown_outcome_that_names_the_transaction(status: int) -> None:
-    assert judged(GOOD, status) == Unknown(f"an answer that proves nothing (status {status})", TRANSACTION)
+    assert judged(GOOD, status) == Unknown(f"The answer proves nothing (status {status}).", TRANSACTION)
 
 
 @pytest.mark.parametrize("status", [200, 402, 500])
 def test_pending_is_an_unknown_outcome_that_names_the_transaction_whatever_the_status(status: int) -> None:
     pending = GOOD | {"success": False, "errorReason": "settlement_pending"}
-    assert judged(pending, status) == Unknown(f"settlement_pending (status {status})", TRANSACTION)
+    assert judged(pending, status) == Unknown(
+        f"The facilitator says settlement_pending (status {status}).", TRANSACTION
+    )
 
 
 def test_success_with_a_reason_to_fail_is_an_unknown_outcome() -> None:
     pending = GOOD | {"errorReason": "settlement_pending"}
-    assert judged(pending) == Unknown("settlement_pending (status 200)", TRANSACTION)
+    assert judged(pending) == Unknown("The facilitator says settlement_pending (status 200).", TRANSACTION)
 
 
 # What it can say that is believed.
@@ -386,17 +388,19 @@ def test_a_refusal_is_told_in_the_words_of_the_specification() -> None:
     ],
 )
 def test_any_other_reason_is_an_unknown_outcome_that_names_it(reason: str) -> None:
-    assert judged(BAD | {"errorReason": reason}, 500) == Unknown(f"{reason} (status 500)")
+    assert judged(BAD | {"errorReason": reason}, 500) == Unknown(f"The facilitator says {reason} (status 500).")
 
 
 @pytest.mark.parametrize("reason", ["", None, "Insufficient funds", "x" * 101, "a\nb", "insufficient_funds\n"])
 def test_a_reason_that_is_no_code_is_not_repeated(reason: object) -> None:
-    assert judged(BAD | {"errorReason": reason}) == Unknown("an answer that proves nothing (status 200)")
+    assert judged(BAD | {"errorReason": reason}) == Unknown("The answer proves nothing (status 200).")
 
 
 def test_a_refusal_that_names_a_transaction_is_an_unknown_outcome() -> None:
-    assert judged(BAD | {"transaction": TRANSACTION}) == Unknown("insufficient_funds (status 200)", TRANSACTION)
-    assert judged(BAD | {"transaction": "0x1"}) == Unknown("insufficient_funds (status 200)")
+    assert judged(BAD | {"transaction": TRANSACTION}) == Unknown(
+        "The facilitator says insufficient_funds (status 200).", TRANSACTION
+    )
+    assert judged(BAD | {"transaction": "0x1"}) == Unknown("The facilitator says insufficient_funds (status 200).")
 
 
 _FIELDS = st.fixed_dictionaries(
@@ -440,7 +444,7 @@ def test_no_bytes_are_more_than_an_unknown_outcome(body: bytes, status: int) -> 
 @pytest.mark.parametrize("depth", [33, 30_000])
 def test_an_answer_nested_deeper_than_a_parser_goes_is_an_unknown_outcome(depth: int) -> None:
     deep = msgspec.json.encode(GOOD)[:-1] + b',"extra":' + b"[" * depth + b"]" * depth + b"}"
-    assert judged(deep) == Unknown("an answer that cannot be read (status 200)")
+    assert judged(deep) == Unknown("The answer cannot be read (status 200).")
 
 
 # What it says it can do.
@@ -532,10 +536,10 @@ async def test_a_facilitator_that_does_not_verify_is_unknown(
 ) -> None:
     async with opened(honest) as remote:
         honest.verifying = faults.reset
-        assert await remote.verify(record()) == Unknown("connection closed without an answer")
+        assert await remote.verify(record()) == Unknown("Connection closed without an answer.")
         monkeypatch.setattr("service.payments.facilitators.remote.VERIFY_DEADLINE_S", 0.05)
         honest.verifying = faults.hang
-        assert await remote.verify(record()) == Unknown("no answer within 0.05 s")
+        assert await remote.verify(record()) == Unknown("No answer within 0.05 s.")
 
 
 @pytest.mark.parametrize("status", [200, 201])

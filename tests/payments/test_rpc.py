@@ -88,7 +88,7 @@ async def test_whatever_bytes_come_they_are_an_answer_or_none(reply: bytes) -> N
 
 async def test_no_answer_is_told_without_the_nodes_address() -> None:
     async with open_rpc("http://127.0.0.1:1/secret-key", "eip155:84532") as rpc:
-        with pytest.raises(NodeError, match=r"eth_chainId: connection refused") as raised:
+        with pytest.raises(NodeError, match=r"eth_chainId: Connection refused") as raised:
             await rpc.tip()
         with pytest.raises(UpstreamError) as failed:
             await rpc._node._http.post("", b"")

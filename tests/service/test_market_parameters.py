@@ -268,7 +268,7 @@ def test_pages_of_alerts_follow_each_other_without_a_gap(market: Whole) -> None:
     flipped = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
     for foreign in (f"funding/alerts?cursor={flipped}", f"funding/alerts?symbol=BTC&cursor={cursor}"):
         error = refusal(market, foreign)
-        assert error["message"].startswith("cursor was not given by this route")
+        assert error["message"].startswith("This cursor does not belong to this route")
         assert error["details"] == {"parameter": "cursor"}
 
 

@@ -182,7 +182,7 @@ def refused(*arguments: str, **settings: str) -> str:
 @pytest.mark.parametrize(
     ("settings", "remedy"),
     [
-        ({"prot": "8402"}, "VERDICT_PROT is not a setting; `verdict serve --help` lists them"),
+        ({"prot": "8402"}, "VERDICT_PROT is not a setting. `verdict serve --help` lists them."),
         ({"port": "http"}, "VERDICT_PORT takes a whole number"),
         ({"source": "recorded"}, "VERDICT_SOURCE takes fixtures or live"),
         ({"host": "192.0.2.1"}, "Set VERDICT_HOST to one, such as 127.0.0.1"),
@@ -190,7 +190,7 @@ def refused(*arguments: str, **settings: str) -> str:
         ({"hosts": "https://api.example.org"}, "VERDICT_HOSTS takes host names without scheme and port"),
         ({"hosts": "a..b"}, "VERDICT_HOSTS takes host names without scheme and port"),
         ({"cors_origins": "app.example.org"}, "VERDICT_CORS_ORIGINS takes origins such as https://app.example.org"),
-        ({"tls_cert": "cert.pem"}, "set both or neither"),
+        ({"tls_cert": "cert.pem"}, "Set both or neither."),
         ({"public_url": "api.example.org"}, "such as https://api.example.org"),
         ({"key_prefix": "mine"}, "must end in _sk_"),
         ({"fixtures_dir": "/nonexistent"}, "make fixtures"),

@@ -92,6 +92,6 @@ def test_integrity_names_damaged_pages_and_rows_without_parents(path: Path) -> N
     connection = connect(path)
     assert check_integrity(connection) == [
         "CHECK constraint failed in children",
-        "row 5 of children points to a row of parents that does not exist",
+        "Row 5 of children points to a row of parents that does not exist.",
     ]
     connection.close()

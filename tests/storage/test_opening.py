@@ -136,7 +136,7 @@ async def test_a_process_that_starts_for_ever_is_named_to_the_next(
     assert other.acquire(0)
     said = await refusal(path, clock)
     other.close()
-    assert "does not let others have their turn" in said
+    assert "does not release it" in said
 
 
 @pytest.mark.promise("meter.wal-full")
@@ -145,7 +145,7 @@ async def test_a_file_system_without_wal_is_refused(
 ) -> None:
     await make(path, clock)
     monkeypatch.setattr(opening, "connect", lambda _, **__: connect(Path(":memory:")))
-    assert "cannot do WAL" in await refusal(path, clock)
+    assert "does not support WAL" in await refusal(path, clock)
 
 
 def test_what_sqlite_cannot_do_is_said_in_words() -> None:

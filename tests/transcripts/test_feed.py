@@ -239,11 +239,11 @@ def test_the_operators_list_is_read(tmp_path: Path) -> None:
             LISTED.replace("https://www.youtube.com/feeds/videos.xml?channel_id=UC1", "https://alpha.example/rss"),
             "the url",
         ),
-        (LISTED.replace("video", "film"), "is no list of feeds"),
-        (LISTED.replace("https://alpha", "file://alpha"), "is no list of feeds"),
-        (LISTED.replace("https://alpha", "https://u:p@alpha"), "is no list of feeds"),
-        (LISTED + "\nmore = 1", "is no list of feeds"),
-        ("[[feed", "is no list of feeds"),
+        (LISTED.replace("video", "film"), "is not a list of feeds"),
+        (LISTED.replace("https://alpha", "file://alpha"), "is not a list of feeds"),
+        (LISTED.replace("https://alpha", "https://u:p@alpha"), "is not a list of feeds"),
+        (LISTED + "\nmore = 1", "is not a list of feeds"),
+        ("[[feed", "is not a list of feeds"),
     ],
 )
 def test_a_list_that_cannot_be_meant_is_refused_with_its_setting(tmp_path: Path, text: str, said: str) -> None:
@@ -258,7 +258,7 @@ def test_a_list_that_is_not_there_or_is_no_text_is_refused(tmp_path: Path) -> No
     with pytest.raises(SettingsError, match="cannot be read"):
         read_sources(tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingsError, match="no list of feeds"):
+    with pytest.raises(SettingsError, match="not a list of feeds"):
         read_sources(tmp_path / "bytes.toml")
 
 

@@ -199,7 +199,7 @@ async def test_what_there_is_not_is_refused_with_what_there_is(
     with pytest.raises(ServiceError):
         await room.desk.transcripts(query)
     room.sources = []
-    with pytest.raises(ServiceError, match=r"no source is called 'x'\Z"):
+    with pytest.raises(ServiceError, match=r"No source is called 'x'\.\Z"):
         room.desk.check(TranscriptsQuery(source="x"))
 
 

@@ -119,35 +119,53 @@ async def test_who_says_nothing_of_tokens_is_not_taken_to_have_used_none(fake: M
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (writes("Yes.", finish="length"), "it was cut at the most tokens it may write"),
-        (writes("Yes.", finish="content_filter"), "it broke off"),
-        (writes("Yes.", finish=None), "it broke off"),
-        (sends(chunk("Yes.")), "it broke off"),
-        (sends(chunk("Yes.") + chunk(finish="stop")[:-2]), "it broke off"),
-        (sends(), "it broke off"),
-        (sends(chunk("Yes."), event({"error": {"message": KEY}}), chunk(finish="stop"), END), "it reports a failure"),
-        (sends(b"garbage\n\n", chunk("Yes.", "stop"), END), "a line that is no event"),
-        (sends(event(b"{"), END), "an event that cannot be read"),
-        (sends(event(b'{"choices":[{"delta":{"content":NaN}}]}'), END), "an event that cannot be read"),
-        (sends(event(b'{"choices":[{"delta":{"content":1}}]}'), END), "an event that cannot be read"),
-        (sends(event(b'{"choices":[{"delta":{"content":"\\ud800"}}]}'), END), "an event that cannot be read"),
-        (sends(event(b'{"choices":[{"delta":{"content":"\xff"}}]}'), END), "an event that cannot be read"),
-        (sends(event(b'{"x":' + b"[" * 60_000), END), "an event that cannot be read"),
-        (sends(event({"choices": [{"delta": {"content": "a"}}] * 2}), END), "an event that cannot be read"),
-        (writes("Yes.", usage=used(-1, 5)), "an event that cannot be read"),
-        (writes("Yes.", usage=used(10**30, 5)), "an event that cannot be read"),
-        (sends(b"data: " + b"x" * (LONGEST_LINE + 1)), "more than it may write"),
-        (pours, "more than it may write"),
-        (faults.endless, "no stream of events"),
-        (faults.html, "no stream of events"),
-        (faults.answer(200, b"{}", Content_Type="application/json"), "no stream of events"),
-        (sends(gzip.compress(chunk("Yes.", "stop")), Content_Encoding="gzip"), "an encoding that was not asked for"),
-        (breaks_off, "answer cut short"),
-        (faults.reset, "connection closed without an answer"),
-        (sends(X_Long="x" * 20_000), "connection failed (ClientResponseError)"),
-        (sends(**{f"X_{number}": "x" for number in range(100)}), "connection failed (ClientResponseError)"),
-        (faults.answer(500, b"broken"), "status 500"),
-        (faults.answer(503), "status 503"),
+        (writes("Yes.", finish="length"), "Its answer was cut at the token limit."),
+        (writes("Yes.", finish="content_filter"), "Its answer broke off."),
+        (writes("Yes.", finish=None), "Its answer broke off."),
+        (sends(chunk("Yes.")), "Its answer broke off."),
+        (sends(chunk("Yes.") + chunk(finish="stop")[:-2]), "Its answer broke off."),
+        (sends(), "Its answer broke off."),
+        (sends(chunk("Yes."), event({"error": {"message": KEY}}), chunk(finish="stop"), END), "It reports a failure."),
+        (sends(b"garbage\n\n", chunk("Yes.", "stop"), END), "Its answer contains a line that is not an event."),
+        (sends(event(b"{"), END), "Its answer contains an event that cannot be read."),
+        (
+            sends(event(b'{"choices":[{"delta":{"content":NaN}}]}'), END),
+            "Its answer contains an event that cannot be read.",
+        ),
+        (
+            sends(event(b'{"choices":[{"delta":{"content":1}}]}'), END),
+            "Its answer contains an event that cannot be read.",
+        ),
+        (
+            sends(event(b'{"choices":[{"delta":{"content":"\\ud800"}}]}'), END),
+            "Its answer contains an event that cannot be read.",
+        ),
+        (
+            sends(event(b'{"choices":[{"delta":{"content":"\xff"}}]}'), END),
+            "Its answer contains an event that cannot be read.",
+        ),
+        (sends(event(b'{"x":' + b"[" * 60_000), END), "Its answer contains an event that cannot be read."),
+        (
+            sends(event({"choices": [{"delta": {"content": "a"}}] * 2}), END),
+            "Its answer contains an event that cannot be read.",
+        ),
+        (writes("Yes.", usage=used(-1, 5)), "Its answer contains an event that cannot be read."),
+        (writes("Yes.", usage=used(10**30, 5)), "Its answer contains an event that cannot be read."),
+        (sends(b"data: " + b"x" * (LONGEST_LINE + 1)), "Its answer is longer than allowed."),
+        (pours, "Its answer is longer than allowed."),
+        (faults.endless, "Its answer is not a stream of events."),
+        (faults.html, "Its answer is not a stream of events."),
+        (faults.answer(200, b"{}", Content_Type="application/json"), "Its answer is not a stream of events."),
+        (
+            sends(gzip.compress(chunk("Yes.", "stop")), Content_Encoding="gzip"),
+            "Its answer has a content encoding that was not asked for.",
+        ),
+        (breaks_off, "Answer cut short."),
+        (faults.reset, "Connection closed without an answer."),
+        (sends(X_Long="x" * 20_000), "Connection failed (ClientResponseError)."),
+        (sends(**{f"X_{number}": "x" for number in range(100)}), "Connection failed (ClientResponseError)."),
+        (faults.answer(500, b"broken"), "It answered with status 500."),
+        (faults.answer(503), "It answered with status 503."),
     ],
 )
 async def test_what_is_no_whole_answer_is_a_failure_and_counts_as_used(fake: Model, answer: Answer, said: str) -> None:
@@ -161,7 +179,7 @@ async def test_what_is_no_whole_answer_is_a_failure_and_counts_as_used(fake: Mod
 async def test_who_refuses_a_request_has_used_nothing_and_is_not_followed(fake: Model, status: int) -> None:
     fake.answer = faults.answer(status, KEY.encode(), Location=fake.url, Retry_After="0")
     error = await failure(fake)
-    assert (str(error), error.used) == (f"status {status}", False)
+    assert (str(error), error.used) == (f"It answered with status {status}.", False)
     assert len(fake.asked) == 1
 
 
@@ -174,7 +192,7 @@ async def test_who_takes_too_long_is_left_at_the_deadline(
     await fake.came.wait()
     skip_time(SECONDS)
     error = await asking
-    assert (str(error), error.used) == (f"no whole answer within {SECONDS:g} s", True)
+    assert (str(error), error.used) == (f"No complete answer within {SECONDS:g} s.", True)
     await fake.left.wait()
 
 
@@ -183,13 +201,13 @@ async def test_nobody_there_is_a_failure_that_uses_nothing_and_tells_no_address(
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         error = await failure(fake, url="http://127.0.0.1:9/v1/verysecretkey")
-    assert (str(error), error.used) == ("connection refused", False)
+    assert (str(error), error.used) == ("Connection refused.", False)
     assert not any("verysecretkey" in repr(vars(record)) for record in caplog.records)
 
 
 @pytest.mark.parametrize("url", ["http://user:verysecretkey@127.0.0.1:9/v1", "http://127.0.0.1:99999999/verysecretkey"])
 async def test_an_address_that_cannot_be_asked_is_a_failure(fake: Model, url: str) -> None:
-    assert str(await failure(fake, url=url)) == "connection failed (ValueError)"
+    assert str(await failure(fake, url=url)) == "Connection failed (ValueError)."
 
 
 async def test_who_leaves_ends_the_request(fake: Model) -> None:
@@ -212,8 +230,8 @@ async def test_who_fails_again_and_again_is_left_alone_for_a_while(fake: Model) 
             with pytest.raises(CompletionError) as caught:
                 await it.complete(TURNS)
             said.append((str(caught.value), caught.value.used))
-        refused = ("it failed again and again, and is not asked for the moment", False)
-        assert said == [("status 500", True)] * 5 + [refused] * 2
+        refused = ("It failed repeatedly and is not asked at the moment.", False)
+        assert said == [("It answered with status 500.", True)] * 5 + [refused] * 2
         assert len(fake.asked) == 5
         fake.answer = writes("Yes.")
         await clock.advance(10)

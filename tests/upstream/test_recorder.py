@@ -84,7 +84,7 @@ async def test_the_old_bars_of_a_delisted_coin_are_captured(tmp_path: Path) -> N
 
 async def test_a_coin_that_is_not_listed_is_refused_by_name(tmp_path: Path) -> None:
     async with venue(END_MS) as (_, session):
-        with pytest.raises(FixtureError, match="KPEPE: not listed"):
+        with pytest.raises(FixtureError, match="does not list KPEPE"):
             await record(session, tmp_path, ["BTC", "KPEPE"])
     assert not (tmp_path / METADATA).exists()
 

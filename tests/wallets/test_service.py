@@ -184,7 +184,7 @@ async def test_a_token_that_never_moved_has_no_movements(front: Front) -> None:
 async def test_an_address_that_is_not_watched_is_not_found(front: Front) -> None:
     for query in ({"address": STRANGER}, moved(address=STRANGER)):
         error = await front.refused(**query)
-        assert (error.code, error.message) == ("NOT_FOUND", f"{STRANGER} is not watched")
+        assert (error.code, error.message) == ("NOT_FOUND", f"{STRANGER} is not watched.")
 
 
 @pytest.mark.slow

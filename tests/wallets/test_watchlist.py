@@ -50,7 +50,7 @@ async def test_what_is_watched_is_not_added_twice(watchlist: WatchedWallets) -> 
     await watchlist.add(Watched(THREE))
     for address in (ONE, THREE):
         code, message = await refused(watchlist.add(Watched(address)))
-        assert (code, message.endswith("is watched already")) == ("BAD_REQUEST", True)
+        assert (code, message.endswith("is watched already.")) == ("BAD_REQUEST", True)
     assert (await watched(watchlist))[ONE] == LISTED[0]
 
 
@@ -73,7 +73,7 @@ async def test_who_is_not_watched_is_neither_removed_nor_labelled(watchlist: Wat
     for address in (TWO, THREE):
         for waited in (watchlist.remove(address), watchlist.label(address, "x")):
             code, message = await refused(waited)
-            assert (code, message.endswith("is not watched")) == ("NOT_FOUND", True)
+            assert (code, message.endswith("is not watched.")) == ("NOT_FOUND", True)
     assert set(await watched(watchlist)) == {ONE}
 
 
@@ -160,10 +160,10 @@ class TestTheFile:
             ("[[wallets]]\n", "wallets is not a known field"),
             ("[[wallet]]\nlabel = 'x'\n", "wallet[0].address is required"),
             (f"[[wallet]]\naddress = '{ONE}'\nname = 'x'\n", "wallet[0].name is not a known field"),
-            ("[[wallet]]\naddress = 'me'\n", "'me': an address is 0x and 40 hexadecimal digits"),
+            ("[[wallet]]\naddress = 'me'\n", "'me': An address is 0x and 40 hexadecimal digits"),
             (
                 "[[wallet]]\naddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed'\n",
-                "capital letters do not match its EIP-55 checksum",
+                "The capital letters do not match the EIP-55 checksum",
             ),
             (f"[[wallet]]\naddress = '{ONE}'\nlabel = ''\n", "1 to 80 printable characters"),
             (f'[[wallet]]\naddress = "{ONE}"\nkind = "\\u202e"\n', "1 to 80 printable characters"),

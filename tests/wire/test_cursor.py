@@ -25,7 +25,7 @@ def refused(text: str, cursors: Cursors = CURSORS, route: str = ROUTE, of: Filte
         cursors.read(text, route, of)
     assert caught.value.code == "BAD_REQUEST"
     assert caught.value.details == {"parameter": "cursor"}
-    assert "start again without one" in caught.value.message
+    assert "Start again without a cursor." in caught.value.message
 
 
 @given(st.text(max_size=40), filters, positions)

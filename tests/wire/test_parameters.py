@@ -50,4 +50,4 @@ def test_what_only_looks_like_an_instant_is_refused_by_name(text: str) -> None:
         instant_ms(text, "since")
     assert caught.value.code == "BAD_REQUEST"
     assert caught.value.details == {"parameter": "since"}
-    assert caught.value.message.startswith("since is no instant")
+    assert caught.value.message.startswith("since is not an instant")

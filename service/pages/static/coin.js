@@ -18,7 +18,7 @@
     }
     const mine = (ended = new AbortController());
     button.textContent = "Stop";
-    let words = "the stream ended";
+    let words = "The stream ended.";
     try {
       await verdict.follow(
         "prices",
@@ -27,7 +27,7 @@
           else if (event.type === "event") verdict.reprice(event.data.prices);
           else if (event.type === "heartbeat") state.textContent = event.meta.live ? "live" : "the upstream is silent";
           else if (event.type === "error") words = event.error.message;
-          else if (event.type === "close") words = `the stream ended: ${event.reason}`;
+          else if (event.type === "close") words = `The stream ended: ${event.reason}.`;
         },
         mine.signal,
       );

@@ -74,7 +74,7 @@
     button.classList.add("quiet");
     choice.disabled = true;
     state.textContent = "connecting";
-    let words = "the stream ended";
+    let words = "The stream ended.";
     try {
       await verdict.follow(
         choice.value,
@@ -83,7 +83,7 @@
           else if (event.type === "event") show(event);
           else if (event.type === "heartbeat") state.textContent = event.meta.live ? `following ${choice.value}, live` : "the upstream is silent";
           else if (event.type === "error") words = event.error.message;
-          else if (event.type === "close") words = `the stream ended: ${event.reason}`;
+          else if (event.type === "close") words = `The stream ended: ${event.reason}.`;
         },
         mine.signal,
       );

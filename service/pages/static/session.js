@@ -23,7 +23,7 @@ const verdict = (() => {
       const said = await response.json();
       return said.error.message || said.error;
     } catch {
-      return `the service answered ${response.status}`;
+      return `The service answered ${response.status}.`;
     }
   };
 

@@ -173,7 +173,7 @@
   const load = async () => {
     const beganMs = verdict.passed();
     const response = await fetch("/snapshot.json", { cache: "no-cache", signal: AbortSignal.timeout(PATIENCE_MS) });
-    if (!response.ok) throw new Error(`the service answered ${response.status}`);
+    if (!response.ok) throw new Error(`The service answered ${response.status}.`);
     return [await response.json(), Date.parse(response.headers.get("date")), beganMs]; // both times are the service's
   };
   let [isBusy, delay, timer] = [false, EVERY_MS, 0];

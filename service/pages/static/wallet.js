@@ -46,7 +46,7 @@ const wallets = (() => {
 
   const read = async (response) => {
     const said = await response.json().catch(() => null);
-    if (!response.ok) throw new Error(said?.error?.message ?? `the service answered ${response.status}`);
+    if (!response.ok) throw new Error(said?.error?.message ?? `The service answered ${response.status}.`);
     return said;
   };
 
@@ -79,14 +79,14 @@ const wallets = (() => {
 
   const account = async (provider) => {
     const [first] = await provider.request({ method: "eth_requestAccounts" });
-    if (!/^0x[0-9a-fA-F]{40}$/.test(first)) throw new Error("the wallet named no account");
+    if (!/^0x[0-9a-fA-F]{40}$/.test(first)) throw new Error("The wallet named no account.");
     return checksummed(first);
   };
 
   const sign = async (provider, message, address) => {
     const signature = await provider.request({ method: "personal_sign", params: [inHex(message), address] });
     if (/^0x([0-9a-fA-F]{2})*$/.test(signature)) return signature;
-    throw new Error("the wallet returned no signature");
+    throw new Error("The wallet returned no signature.");
   };
 
   // Ask a wallet to sign in; `say` is given what the person has to do. Gives { token, walletAddress, expiresAt }.

@@ -287,7 +287,7 @@ def settle_outcome(reply: Reply, payment: Payment) -> Outcome:
         return Settled(known)
     if not answer.success and reason in REFUSALS and not transaction and not _is_redirect(reply.status):
         return SettlementRefused(_STANDARD_REASONS.get(reason, reason), lasting=False)
-    said = f"The reason is {reason}" if _REASON.match(reason) else "The answer proves nothing"
+    said = f"The facilitator says {reason}" if _REASON.match(reason) else "The answer proves nothing"
     return Unknown(f"{said} (status {reply.status}).", known)
 
 

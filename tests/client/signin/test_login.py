@@ -103,7 +103,7 @@ def test_a_key_of_the_environment_signs_the_message_of_eip_4361_for_the_address_
     assert [line.partition(": ")[0] for line in lines[8:]] == ["Nonce", "Issued At", "Expiration Time"]
     credentials.forget(person.environment, gate.url)
     gate.domains = {"api.example.org"}
-    with pytest.raises(RefusedError, match=r"for another domain; this is api\.example\.org"):
+    with pytest.raises(RefusedError, match=r"for another domain\. This service is api\.example\.org"):
         person.login()
     assert person.credential is None
 
