@@ -198,7 +198,7 @@ def _parse_expiry(text: str | None, now_ms: int) -> int | None:
     try:
         at_ms = parse_iso(text)
     except ValueError as error:
-        raise bad_parameter("expiresAt", f"expiresAt cannot be read: {error}.") from error
+        raise bad_parameter("expiresAt", f"The time in expiresAt cannot be read: {error}.") from error
     if at_ms <= now_ms:
-        raise bad_parameter("expiresAt", f"expiresAt has passed: it is {iso(now_ms)} now.")
+        raise bad_parameter("expiresAt", f"The time in expiresAt has passed: it is {iso(now_ms)} now.")
     return at_ms

@@ -170,7 +170,7 @@ def open_toolbox(rooms: AskDependencies) -> Toolbox:
 
 def _known(caller: Caller | None) -> Caller:
     if caller is None:
-        raise ServiceError("AUTH_REQUIRED", "who asks without a token has no account: run `verdict login`")
+        raise ServiceError("AUTH_REQUIRED", "A caller without a token has no account. Run `verdict login`.")
     return caller
 
 

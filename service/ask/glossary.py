@@ -78,5 +78,5 @@ def define(key: str) -> Definition:
     """
     term = TERMS.get(key)
     if term is None:
-        raise ServiceError("NOT_FOUND", "that word is not in the glossary of this service")
+        raise ServiceError("NOT_FOUND", "That word is not in the glossary of this service.")
     return Definition(key, term.title, term.text, [TERMS[other].title for other in term.see])

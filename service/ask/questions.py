@@ -87,7 +87,7 @@ class QuestionService:
         except ServiceError as error:
             return error
         except TimeoutError:
-            return ServiceError("UNAVAILABLE", "the answer took too long; try again")
+            return ServiceError("UNAVAILABLE", "The answer took too long. Try again.")
 
 
 def _is_charged(query: Query, outcome: Result | ServiceError) -> bool:

@@ -207,7 +207,7 @@ class SettlementChecker:
             seen = await self._reader.check(record, transaction)
         except Exception:  # noqa: BLE001 - a defect must not end the service, and proves nothing; the log has its trace
             _log.exception("a settlement check failed", extra={"payment": record.receipt_id})
-            seen = Unknown("a defect")
+            seen = Unknown("The chain could not be read because of a defect.")
         if isinstance(seen, Settled):
             await self._database.write(lambda connection: _confirm(connection, record, seen.transaction))
         elif isinstance(seen, Cancelled) or (

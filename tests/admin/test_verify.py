@@ -166,7 +166,7 @@ NO_VERDICT, NO_RECEIPT = "This is not a verdict. Save", "Save the whole answer o
         ),
         ("verify", b"1" * 5_000, "This is not a verdict"),
         ("verify", {"schemaVersion": 1, "data": [], "meta": {}}, NO_VERDICT),
-        ("verify", {"schemaVersion": 1, "data": {"symbol": "BTC"}}, "This is not a verdict, because it names no rule set"),
+        ("verify", {"schemaVersion": 1, "data": {"symbol": "BTC"}}, "This is not a verdict, because it names no rule"),
         ("verify", with_data(ruleset={"name": "verdict-rules", "version": 9, "digest": ""}), "Use a release that has"),
         ("verify", with_data(raw=7), "The inputs of this verdict cannot be read"),
         ("verify", with_data(ruleset={"name": MEAN, "version": 1, "digest": ""}), "made by \ufffd[2J"),

@@ -309,7 +309,7 @@ async def test_a_lost_answer_to_sending_costs_nothing_twice(
     assert it.moved() == PRICE
     assert len(await it.sent()) == 1
     (said,) = (vars(each) for each in caplog.records if each.message == "The node did not accept a transaction.")
-    assert (said["tx"], "connection" in said["reason"]) == ("0x" + it.evm.head.transactions[0].hash.hex(), True)
+    assert (said["tx"], "Connection" in said["reason"]) == ("0x" + it.evm.head.transactions[0].hash.hex(), True)
 
 
 async def test_a_process_that_dies_between_writing_and_sending_leaves_a_transaction_that_is_sent(it: Settling) -> None:
@@ -450,7 +450,7 @@ async def test_a_transaction_that_was_reverted_is_unknown_until_its_window_is_ov
     it.clock.meanwhile = drain
     outcome = await it.facilitator.settle(record)
     assert isinstance(outcome, Unknown)
-    assert outcome.reason == "the transaction was reverted"
+    assert outcome.reason == "The transaction was reverted."
     assert it.moved() == 0
     await it.clock.advance(120)
     it.evm.mine()
@@ -480,7 +480,7 @@ async def test_a_receipt_that_does_not_say_that_the_money_moved_settles_nothing(
 async def test_a_node_of_another_chain_is_asked_for_nothing(it: Settling) -> None:
     it.node.fault = lambda method, _: "0x1" if method == "eth_chainId" else PASS
     record = await it.record()
-    expected = Unknown(f"VERDICT_RPC_URL is a node of chain 1, not {CHAIN_ID}")
+    expected = Unknown(f"VERDICT_RPC_URL is a node of chain 1, not {CHAIN_ID}.")
     assert await it.facilitator.settle(record) == expected
     assert await it.chain_reader.look(record) == expected
     assert set(it.node.asked) == {"eth_chainId"}

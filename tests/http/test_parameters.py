@@ -204,7 +204,7 @@ def test_a_number_without_bounds_says_only_what_it_is() -> None:
 def test_a_bad_percent_escape_is_refused(value: str) -> None:
     error = refused(WALLETS, b"contract=" + value.encode())
     assert error.message == "contract contains a percent sign without two hexadecimal digits."
-    assert "a parameter's name contains" in refused(WALLETS, value.encode() + b"=1").message
+    assert "A parameter's name contains" in refused(WALLETS, value.encode() + b"=1").message
 
 
 @pytest.mark.parametrize("value", [b"%ff", b"%C0%AF", b"%ED%A0%80", b"\xff"])

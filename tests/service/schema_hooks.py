@@ -25,7 +25,7 @@ _UNREAD = frozenset({HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.REQUEST_ENTITY_TOO_
 
 HIGHLIGHTS = ("coin", "sector", "macro", "source", "since", "cursor")
 BEYOND_SCHEMAS = (
-    ("expiresAt", "expiresAt has passed"),
+    ("expiresAt", "The time in expiresAt has passed"),
     ("prefix", "The key cannot be rotated: it has ended or was rotated before"),
     (None, "A user may have 100 keys that work. Revoke one first"),
     (None, "A user may have 50 alert rules. Remove one first"),

@@ -247,7 +247,7 @@ def test_a_folder_that_is_read_only_is_named_with_the_setting_to_change(tmp_path
         ("admin keys create --name a --wallet me", "0x and 40 hexadecimal digits"),
         ("admin grants add --user 77 --tier pro", "`verdict admin keys list` shows the users"),
         ("admin grants revoke 5", "`verdict admin grants list` shows them"),
-        ("admin backup /nonexistent/verdict.db", "name a file in a folder that is there"),
+        ("admin backup /nonexistent/verdict.db", "Name a file in a folder that exists"),
     ],
 )
 def test_an_operators_slip_is_told_with_where_to_look(service: Serving, typed: str, remedy: str) -> None:
@@ -267,7 +267,7 @@ def test_secrets_that_others_can_read_are_refused_with_the_command_that_helps(tm
     run_verdict("admin", "keys", "create", "--name", "me", data_dir=str(tmp_path))
     secrets = tmp_path / "secrets.toml"
     secrets.chmod(0o644)
-    assert f"run: chmod 600 {secrets}" in refused("serve", data_dir=str(tmp_path))
+    assert f"Run `chmod 600 {secrets}`." in refused("serve", data_dir=str(tmp_path))
     secrets.chmod(0o600)
     secrets.write_text("")
     assert "restore it from a backup, or delete it" in refused("serve", data_dir=str(tmp_path))

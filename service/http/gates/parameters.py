@@ -165,7 +165,7 @@ def _merge(path_params: Mapping[str, str], query_string: bytes, known: Mapping[s
     values: dict[str, str] = {}
     for piece in filter(None, pieces):
         raw_name, _, raw_value = piece.partition(b"=")
-        name = _unescape(raw_name, "a parameter's name")
+        name = _unescape(raw_name, "A parameter's name")
         if name not in known or name in path_params:
             raise _unknown(name, known.keys() - path_params.keys())
         if name in values:

@@ -221,7 +221,7 @@ def _naming(directory: Path) -> Iterator[None]:
     try:
         yield
     except (KeyError, ValueError, TypeError) as error:
-        raise FixtureError(f"the fixture set in {directory} is malformed. Run `make fixtures`.") from error
+        raise FixtureError(f"The fixture set in {directory} is malformed. Run `make fixtures`.") from error
 
 
 def _understood(directory: Path, identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) -> Recording:
