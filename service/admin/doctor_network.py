@@ -200,7 +200,7 @@ async def _try_wallet_nodes(settings: Settings, address: str, clock: Clock) -> l
             try:
                 chain_id, _, late = await look_at_node(Node(session), clock, address)
             except UpstreamError as error:
-                found.append(f"{error.message} {sentence(error.body)}".rstrip(" .") + ".")
+                found.append(f"{error.message} {sentence(error.body)}" if error.body else error.message)
                 continue
         chains.append(chain_id)
         if late:

@@ -94,7 +94,7 @@ async def test_a_text_is_bound_and_what_it_used_is_counted(fake: Model, database
         (writes(f"{TEXT} It was hacked.", usage=used(1, 2)), "its text has a word that is not allowed: hacked", 3),
         (breaks_off, "answer cut short", MOST),
         (faults.answer(500), "status 500", MOST),
-        (faults.answer(401), "status 401", 0),
+        (faults.answer(401), "It answered with status 401.", 0),
         (faults.answer(429), "status 429", 0),
     ],
 )
@@ -245,7 +245,7 @@ async def test_a_refused_answer_is_logged_without_its_address_or_key(
     fake.answer = faults.answer(401, b"averysecretkey")
     with caplog.at_level(logging.DEBUG):
         async with author(fake, database, clock) as it:
-            assert await refusal(it) == "status 401"
+            assert await refusal(it) == "It answered with status 401."
     assert not any("averysecretkey" in repr(vars(record)) for record in caplog.records)
 
 

@@ -52,7 +52,7 @@ async def events(inquiry: Inquiry) -> list[Event]:
     return [event async for event in inquiry.events()]
 
 
-@pytest.mark.parametrize(("run", "message"), [(fails, "no price is known yet"), (hangs, "the answer took too long")])
+@pytest.mark.parametrize(("run", "message"), [(fails, "no price is known yet"), (hangs, "The answer took too long.")])
 async def test_a_query_that_fails_is_told_beside_the_others(
     monkeypatch: pytest.MonkeyPatch, run: Run, message: str
 ) -> None:
