@@ -44,7 +44,7 @@ class ContractWallets:
         except ValueError as error:
             raise invalid_credential(f"The signature is not valid: {error}.") from error
         except NodeError as error:
-            _log.warning("contract wallet not checked", extra={"reason": str(error)})
+            _log.warning("A contract wallet could not be checked.", extra={"reason": str(error)})
             raise ServiceError(
                 "UNAVAILABLE",
                 "Whether the wallet's contract accepts the signature is not known: the service's node gave no usable "

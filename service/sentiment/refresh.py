@@ -215,7 +215,7 @@ class SentimentRefresh:
         for source, stories in by_source.items():
             fresh += await asyncio.to_thread(reader.read, source, stories.stories, [*held, *fresh], now_ms)
         await self._store.put(view.origin, fresh, now_ms)
-        _log.info("news read", extra={"feeds": len(by_source), "fresh": len(fresh), "held": len(held)})
+        _log.info("News was read.", extra={"feeds": len(by_source), "fresh": len(fresh), "held": len(held)})
 
     async def _conclude(self, view: _View) -> None:
         """Conclude from what is kept; without news while these are gone."""

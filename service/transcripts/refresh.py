@@ -160,7 +160,7 @@ class TranscriptRefresh:
             return SourceState(source.id, source.url, "ok", answer.validators, now_ms, answer.observed_ms, None, lost)
         status: Literal["blocked", "failing"] = "blocked" if isinstance(answer, BlockedError) else "failing"
         if before is None or before.status != status:
-            _log.warning("a feed is %s", status, extra={"source": source.id, "why": answer.body[:_LONGEST_WHY]})
+            _log.warning("A feed is %s.", status, extra={"source": source.id, "why": answer.body[:_LONGEST_WHY]})
         return SourceState(
             source=source.id,
             feed=source.url,

@@ -120,7 +120,7 @@ def _read(body: bytes) -> list[Segment]:
     if lost and not events:
         raise UnreadableError("captions in a form that is not known")
     if lost:
-        _log.info("lines of captions are unreadable", extra={"lost": lost, "read": len(events)})
+        _log.info("Lines of captions are unreadable.", extra={"lost": lost, "read": len(events)})
     return list(_segments(events))[:MOST_SEGMENTS]
 
 

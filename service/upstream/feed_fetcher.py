@@ -273,7 +273,7 @@ class FeedFetcher:
         self.failures += 1
         error = UpstreamError(_name(at), status, body, retry_after_s=retry_after_s, stage=stage)
         # Debug only: a dead link of a third party is normal, and the job that reads a feed logs that it fails.
-        _log.debug("fetch failed", extra={"upstream": error.upstream, "status": status, "body": error.body[:200]})
+        _log.debug("A fetch failed.", extra={"upstream": error.upstream, "status": status, "body": error.body[:200]})
         return error
 
 

@@ -96,7 +96,7 @@ class HttpClient:
 
     def _fail(self, reason: FailureReason) -> NoReturn:
         error = UpstreamError(self.name, None, reason.text.encode(), stage=reason.stage)
-        _log.warning("upstream failed", extra={"upstream": self.name, "status": None, "body": error.body})
+        _log.warning("An upstream request failed.", extra={"upstream": self.name, "status": None, "body": error.body})
         raise error
 
 

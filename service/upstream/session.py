@@ -298,7 +298,10 @@ class UpstreamSession:
         if status is None:
             self._outage.failed(error.body)
         elif error.code == "UPSTREAM_4XX" and status not in _OF_ALL:
-            _log.info("request refused", extra={"upstream": self.name, "status": status, "body": error.body[:200]})
+            _log.info(
+                "The upstream refused a request.",
+                extra={"upstream": self.name, "status": status, "body": error.body[:200]},
+            )
         else:
             why = f"status {status}, not the expected format" if stage == "decode" else f"status {status}"
             self._outage.failed(why, status=status, body=error.body)

@@ -178,7 +178,10 @@ class UpstreamSocket:
             hear(Frame(frame.channel, value, self._clock.now_ms()))
         elif frame.channel not in _OWN_CHANNELS:
             said = redact(bytes(frame.data))[:200]
-            _log.warning("unexpected frame", extra={"upstream": self.name, "channel": frame.channel[:40], "body": said})
+            _log.warning(
+                "The upstream sent an unexpected frame.",
+                extra={"upstream": self.name, "channel": frame.channel[:40], "body": said},
+            )
 
 
 async def _refuse_redirects(

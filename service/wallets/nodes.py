@@ -125,7 +125,7 @@ class Nodes:
         if chain_id != self._chain_id:
             self._nodes.remove(node)
             found = {"upstream": node.name, "chain": chain_id, "others": self._chain_id}
-            _log.error("a node of another chain is left out", extra=found)
+            _log.error("A node of another chain is left out.", extra=found)
         return chain_id == self._chain_id
 
     def _prefer(self, node: Node) -> None:

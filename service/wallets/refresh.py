@@ -88,7 +88,7 @@ class WalletRefresh:
             await self._document.fail(FetchFailure(self._clock.now_ms(), error.upstream_status, error.body))
             raise
         except OvertakenError:
-            _log.warning("another process follows the chain too")
+            _log.warning("Another process follows the chain too.")
             return
         await self._prices_loaded.wait()
         await self._value(chain_id)

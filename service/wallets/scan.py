@@ -141,7 +141,7 @@ class Scanner:
             await self._compare(node, chain_id, known, await read_header(node, number))
         if missing:
             # Their blocks still stand: a node may be late with its logs, and a transfer once seen there is not undone.
-            _log.warning("a node leaves transfers out", extra={"upstream": node.name, "blocks": len(missing)})
+            _log.warning("A node leaves transfers out.", extra={"upstream": node.name, "blocks": len(missing)})
         return reading
 
     async def _compare(self, node: Node, chain_id: int, known: Mapping[int, str], block: Header) -> None:
@@ -155,7 +155,7 @@ class Scanner:
         fork = await newest_shared(node, await self._ledger.known(chain_id, 0, wrong.number - 1))
         if wrong.number - fork > WINDOW and await self._nodes.hold(wrong, node):
             raise node.lie("the node tells another history than others do")
-        _log.warning("the chain has forked", extra={"upstream": node.name, "block": wrong.number, "fork": fork})
+        _log.warning("The chain has forked.", extra={"upstream": node.name, "block": wrong.number, "fork": fork})
         await self._ledger.roll_back(chain_id, (wrong.number, wrong.hash), fork)
         raise _ForkedError
 

@@ -270,7 +270,7 @@ def test_secrets_that_others_can_read_are_refused_with_the_command_that_helps(tm
     assert f"Run `chmod 600 {secrets}`." in refused("serve", data_dir=str(tmp_path))
     secrets.chmod(0o600)
     secrets.write_text("")
-    assert "restore it from a backup, or delete it" in refused("serve", data_dir=str(tmp_path))
+    assert "Restore it from a backup, or delete it" in refused("serve", data_dir=str(tmp_path))
 
 
 @pytest.mark.promise("errors.upstream-unreachable", "upstreams.reasons")

@@ -458,7 +458,7 @@ async def test_of_a_feed_that_begins_to_fail_the_operator_is_warned_once(
         await room.refresh.round()
         await clock.advance(300)
     (warned,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert warned.getMessage() == "a feed is failing"
+    assert warned.getMessage() == "A feed is failing."
     assert (vars(warned)["source"], vars(warned)["why"]) == ("alpha", "maintenance?[redacted]")
 
 

@@ -135,7 +135,7 @@ async def test_nobody_there_is_an_error_that_does_not_repeat_the_address(caplog:
     with caplog.at_level(logging.WARNING):
         said = await failing("http://127.0.0.1:9/v2/verysecretkey")
     assert said == "connection refused"
-    assert [record.message for record in caplog.records] == ["upstream failed"]
+    assert [record.message for record in caplog.records] == ["An upstream request failed."]
     assert not any("verysecretkey" in repr(vars(record)) for record in caplog.records)
 
 

@@ -57,11 +57,11 @@ def decode(text: str) -> Iterator[Segment]:
         begins = _BEGINNING.match(text)
         if begins is None or not _END.search(text, begins.end()):
             raise UnreadableError("not the JSON of a transcript") from error
-        _log.info("the JSON of a transcript is broken")
+        _log.info("The JSON of a transcript is broken.")
         rows = [msgspec.Raw(found.encode("utf-8", "replace")) for found in _FLAT.findall(text, begins.end())]
     said, lost = decode_rows(rows, _SEGMENT)
     if lost:
-        _log.info("segments of a transcript are unreadable", extra={"lost": lost, "read": len(said)})
+        _log.info("Segments of a transcript are unreadable.", extra={"lost": lost, "read": len(said)})
     return _segments(said)
 
 
