@@ -20,8 +20,8 @@ _DAY_S: Final = DAY_MS // SECOND_MS
 
 _NONE_LEFT: Final = "Your questions are used up. Try again when one is free again."
 NO_FREE_QUESTIONS: Final = (
-    "Your account has no free questions, because its network had already made the most accounts with free questions "
-    "that it may make in a day. To get free questions, sign in again on another UTC day or from another network."
+    "Your account has no free questions, because its network had already made the daily maximum of accounts "
+    "with free questions. To get free questions, sign in again on another UTC day or from another network."
 )
 
 

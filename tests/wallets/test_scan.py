@@ -334,7 +334,7 @@ async def test_a_round_that_is_overtaken_ends_quietly(database: Database, caplog
     await other.round()
     with caplog.at_level(logging.WARNING):
         await late.round()
-    assert "another process" in caplog.text
+    assert "Another process" in caplog.text
     assert late.drawer.current.value is None
 
 
