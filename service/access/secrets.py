@@ -7,7 +7,8 @@ import re
 import secrets
 import stat
 import tomllib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -97,33 +98,53 @@ def open_secrets(data_dir: Path) -> Secrets:
         SecretsError: If the file is readable by others, damaged, or cannot be read or made.
     """
     path = data_dir / FILE_NAME
-    try:
+    with _errors_named(path):
         if not path.exists():
-            _create(path)
+            new = (f'{name} = "{secrets.token_hex(_SECRET_BYTES)}"\n' for name in Secrets.__struct_fields__)
+            with suppress(FileExistsError):  # another process was first, and its secrets are the ones
+                _write(path, _HEADING + "".join(new))
         return _read(path)
+
+
+def copy_secrets(source: Path, target: Path) -> None:
+    """Copy the secrets of a data folder to one that has none.
+
+    Raises:
+        FileExistsError: If `target` has secrets; they stay.
+        SecretsError: If the file cannot be read or made.
+    """
+    path = target / FILE_NAME
+    with _errors_named(path):
+        _write(path, (source / FILE_NAME).read_text())
+
+
+@contextmanager
+def _errors_named(path: Path) -> Iterator[None]:
+    """Say what to do about an error of the operating system, except for a file that exists."""
+    try:
+        yield
+    except FileExistsError:
+        raise
     except OSError as error:
-        if full := start_refusal(data_dir, error):
-            raise SecretsError(full) from error
         raise SecretsError(
-            f"{path} cannot be used: {error.strerror}. Let this user write there, or set VERDICT_DATA_DIR."
+            start_refusal(path.parent, error)
+            or f"{path} cannot be used: {error.strerror}. Let this user write there, or set VERDICT_DATA_DIR."
         ) from error
 
 
-def _create(path: Path) -> None:
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{FILE_NAME}.{secrets.token_hex(8)}")
-    text = _HEADING + "".join(f'{name} = "{secrets.token_hex(_SECRET_BYTES)}"\n' for name in Secrets.__struct_fields__)
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "w") as file:
             file.write(text)
             file.flush()
             os.fsync(handle)
-        with suppress(FileExistsError):  # another process was first, and its secrets are the ones
-            os.link(draft, path)  # unlike a rename, a link never replaces what is there
+        os.link(draft, path)  # unlike a rename, a link never replaces what is there
     finally:
         draft.unlink()
-    _sync_folder(path.parent)
+        _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:

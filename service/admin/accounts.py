@@ -121,7 +121,7 @@ def _on_keys(environment: Environment, work: Callable[[Folder], Awaitable[T]]) -
 
 @click.group("grants", cls=VerdictGroup)
 def grants() -> None:
-    """Give tiers to users and wallets, list and revoke them."""
+    """Grant tiers to users and wallets, list and revoke them."""
 
 
 @grants.command("add", example="verdict admin grants add --user 1 --tier access --expires 30d")
@@ -135,7 +135,7 @@ def add_grant(
     context: click.Context, user: int | None, wallet: str | None, tier: GrantedTier, expires: int | None,
     *, json: bool,
 ) -> int:  # fmt: skip
-    """Give a tier to a user or a wallet."""
+    """Grant a tier to a user or a wallet."""
     exclude(context, ["user", "wallet"])
     holder = user if wallet is None else wallet
     if holder is None:

@@ -5,7 +5,7 @@ from service.cli.environment import VerdictGroup
 
 COMMANDS = (
     LazyCommand("keys", "create, list and revoke API keys", "service.admin.accounts:keys"),
-    LazyCommand("grants", "give tiers to users and wallets", "service.admin.accounts:grants"),
+    LazyCommand("grants", "grant tiers to users and wallets", "service.admin.accounts:grants"),
     LazyCommand("usage", "show how many questions users have asked", "service.admin.accounts:usage"),
     LazyCommand("payments", "list, export, reconcile and resume payments", "service.admin.payments:payments"),
     LazyCommand("receipts", "verify a saved receipt", "service.admin.verify:receipts"),

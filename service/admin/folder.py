@@ -16,6 +16,7 @@ from service.access.secrets import Secrets, SecretsError, check_key_secret, open
 from service.cli.environment import Environment
 from service.cli.layout import table
 from service.cli.output_format import put_document, put_lines
+from service.cli.terminal import safe
 from service.client.errors import DONE, MISUSED, RefusalError
 from service.clock import Clock
 from service.errors import ServiceError
@@ -63,7 +64,7 @@ def show(
         columns: By header, the field of a row, or what makes a cell of a row.
         sides: One letter per column: `l` may shrink, `w` stays whole, because it is typed again.
         json: Whether to print JSON.
-        nothing: What is printed if there are no rows.
+        nothing: What is printed if there are no rows, before a line that says where the store is.
         after: Lines below the table, if there are rows.
 
     Returns:
@@ -76,8 +77,13 @@ def show(
         cells = [[row[of] if isinstance(of, str) else of(row) for of in columns.values()] for row in rows]
         put_lines([*table(environment.screen, list(columns), cells, right=sides), *after])
     else:
-        put_lines([nothing])
+        put_lines([nothing, f"The store is {place_of(Settings.from_environ(environment.variables))}."])
     return DONE
+
+
+def place_of(settings: Settings) -> str:
+    """Where the store is: in which folder, or on which server, without its address."""
+    return f"in {safe(settings.data_dir)}" if settings.store is None else "on the server that VERDICT_STORE names"
 
 
 class Folder(Struct, frozen=True):

@@ -25,11 +25,20 @@ from service.payments.receipts import signer_of
 from service.validation_errors import explain_invalid
 from service.verdict.replay import NOT_JUDGED, Difference, ReplayError, replay
 from service.wire.payment import Receipt, SignedReceipt
-from service.wire.strict import check_depth
+from service.wire.strict import StrictError, check_depth
 from service.wire.verdict import CoinVerdict
 
 _LARGEST: Final = 2**20
 _EXACT: Final = 2**53
+_BEFORE_JSON: Final = b"\xef\xbb\xbf\xfe\xff\x00 \t\r\n"
+"""Byte order marks, white space, and the zeros of UTF-16."""
+
+_SAVE: Final = {
+    "verdict": (
+        "Save the answer of `verdict signal SYMBOL --detail full --json`, or of /api/cli/signal/{symbol}?detail=full."
+    ),
+    "receipt": "Save the whole answer of /api/receipts/{id}, which is JSON (on the command line, with --json).",
+}
 _LEAD: Final = 8
 _SHOWN: Final = 20
 _WIDTH: Final = 80
@@ -148,7 +157,7 @@ def read_json(name: str, what: str) -> object:
 
     Args:
         name: Its path; `-` is standard input.
-        what: What should be in it, for the error message of a saved failure.
+        what: What should be in it, a `verdict` or a `receipt`, for error messages.
 
     Raises:
         RefusalError: With exit code 4 if it cannot be read, is over 1 MiB, is not JSON, repeats a member, or is the
@@ -167,7 +176,10 @@ def read_json(name: str, what: str) -> object:
             content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
         )
     except ValueError as error:
-        raise RefusalError(f"This is not JSON: {safe(sentence(str(error)))}", REFUSED) from error
+        if content.lstrip(_BEFORE_JSON)[:1] not in {b"{", b"["}:
+            raise RefusalError(f"This is not JSON. {_SAVE[what]}", REFUSED) from error
+        reason = f"It {error}." if isinstance(error, StrictError) else sentence(str(error))
+        raise RefusalError(f"This is not JSON: {safe(reason)}", REFUSED) from error
     if isinstance(document, dict) and isinstance(failure := document.get("error"), dict):
         raise RefusalError(safe(f"This answer is a failure ({failure.get('code')}), not a {what}."), REFUSED)
     return document

@@ -216,4 +216,4 @@ def _token(client: ApiConnection, environment: Mapping[str, str]) -> DoctorCheck
         return DoctorCheck("token", f"{source} is refused", [str(error)], remedy)
     except (UnreachableError, UnreadableAnswerError) as error:
         return DoctorCheck("token", f"{source} could not be tried", [str(error)], "Run this again.")
-    return DoctorCheck("token", f"{source} is valid: plan {tier}" + (f" until {moment(end)}" if end else ""))
+    return DoctorCheck("token", f"{source} is valid: tier {tier}" + (f" until {moment(end)}" if end else ""))

@@ -36,8 +36,13 @@ _DIFFERS: Final = (
     "{table} could not be read back as it was written ({read} for {written}), so everything was undone. Nothing was "
     "changed. Please report this."
 )
-_MOVED_ON: Final = "Another program wrote to FROM meanwhile. Stop it and start again. Nothing was changed."
-_IN_USE: Final = "A service runs on {which}. Stop it everywhere and start again. Nothing was changed."
+_MOVED_ON: Final = (
+    "Another process wrote to FROM meanwhile. Stop every process that uses it, then run this command again. "
+    "Nothing was changed."
+)
+_IN_USE: Final = (
+    "A service runs on {which}. Stop it on every machine, then run this command again. Nothing was changed."
+)
 
 Row = tuple[Any, ...]
 Read = Callable[[str, Sequence[object]], list[Row]]

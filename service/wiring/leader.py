@@ -29,6 +29,8 @@ class LeaderElection:
         self._claim = claim
         self._led = False
         self._log_change()
+        if not self._led:
+            self._log("Another process is the leader and fetches from upstreams.")
 
     def held(self) -> bool:
         """Whether this process is the leader now."""
@@ -44,9 +46,11 @@ class LeaderElection:
     def _log_change(self) -> None:
         leads = self._claim.held()
         if leads != self._led:
-            text = "This process is the leader and fetches from upstreams." if leads else "Lost the leadership."
-            _log.info(text, extra={"process_id": os.getpid()})
+            self._log("This process is the leader and fetches from upstreams." if leads else "Lost the leadership.")
         self._led = leads
+
+    def _log(self, text: str) -> None:
+        _log.info(text, extra={"process_id": os.getpid()})
 
 
 @asynccontextmanager

@@ -1,7 +1,9 @@
 """`verdict admin migrate`: from one store to another and back, all of it or nothing."""
 
 import asyncio
+import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from service.access.caller import Caller
 from service.access.factory import open_admin
 from service.access.meter import open_meter
-from service.access.secrets import open_secrets
+from service.access.secrets import FILE_NAME, open_secrets
 from service.admin import store as migrate
 from service.clock import SystemClock
 from service.settings import Secret, Settings
@@ -134,7 +136,7 @@ def test_while_a_service_runs_nothing_is_copied(admin: Admin, used: Path, server
 
     asyncio.run(run_beside())
     assert told[0].code == 1
-    assert "A service runs on FROM" in told[0].err
+    assert "A service runs on FROM. Stop it on every machine, then run this command again." in told[0].err
     assert is_empty(server)
 
 
@@ -151,7 +153,7 @@ def test_who_writes_to_the_old_store_meanwhile_ends_it(
     monkeypatch.setattr(transfer, "copy_all", copy_slowly)
     ended = admin("migrate", str(used), server)
     assert ended.code == 1
-    assert "Another program wrote to FROM meanwhile" in ended.err
+    assert "Another process wrote to FROM meanwhile" in ended.err
     assert is_empty(server)
 
 
@@ -176,6 +178,51 @@ def test_the_lead_of_a_server_is_held_however_long_copying_takes(
     assert led == [False], "nobody else has it"
 
 
+def test_keys_stay_valid_in_the_copy_of_a_folder(admin: Admin, used: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    before = os.umask(0)
+    try:
+        told = admin("migrate", str(used), str(new))
+    finally:
+        os.umask(before)
+    assert (told.code, told.err.splitlines()[-1]) == (0, f"{new / FILE_NAME} is the one of FROM: all keys stay valid.")
+    assert (new / FILE_NAME).read_bytes() == (used / FILE_NAME).read_bytes()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (new, new / FILE_NAME)] == [0o700, 0o600]
+    assert sorted(path.name for path in new.iterdir()) == [FILE_NAME, DATABASE]
+    (new / DATABASE).unlink()
+    assert admin("migrate", str(used), str(new)).err.splitlines()[-1] == told.err.splitlines()[-1]
+
+
+def test_other_secrets_in_the_new_folder_are_refused_before_anything_is_copied(
+    admin: Admin, used: Path, tmp_path: Path
+) -> None:
+    kept = open_secrets(tmp_path / "new")
+    told = admin("migrate", str(used), str(tmp_path / "new"))
+    assert (told.code, f"{tmp_path / 'new' / FILE_NAME} is not the secrets.toml of FROM" in told.err) == (1, True)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
+    assert open_secrets(tmp_path / "new") == kept
+    (used / FILE_NAME).chmod(0o644)
+    told = admin("migrate", str(used), str(tmp_path / "other"))
+    assert (told.code, "chmod 600" in told.err, (tmp_path / "other").exists()) == (1, True, False)
+
+
+def test_the_last_line_says_which_secrets_are_needed_where(
+    admin: Admin, used: Path, server: str, tmp_path: Path
+) -> None:
+    bare, kept, taken = tmp_path / "bare", tmp_path / "kept", tmp_path / "taken"
+    open_secrets(kept)
+    theirs = "the secrets.toml of the service that used FROM"
+    for source, target, said in (
+        (str(used), server, f"Each service on TO needs {used / FILE_NAME} in its data folder (VERDICT_DATA_DIR), "),
+        (server, str(bare), f"Copy {theirs} to {bare / FILE_NAME}, with mode 0600, before"),
+        (server, str(kept), f"{kept / FILE_NAME} was kept. It must be {theirs}."),
+        (str(bare), str(taken), f"Copy {theirs} to {taken / FILE_NAME}, with mode 0600, before"),
+    ):
+        told = admin("migrate", source, target)
+        assert (told.code, said in told.err.splitlines()[-1]) == (0, True), told.err
+        assert "With another one, no key of FROM is accepted." in told.err
+
+
 async def write(folder: Path) -> None:
     async with open_database(folder / DATABASE, SystemClock()) as database:
         await database.write(
@@ -196,7 +243,7 @@ def test_what_cannot_be_read_back_as_it_was_written_is_taken_back(
     assert lost.code == 1
     assert "documents could not be read back as it was written" in lost.err
     assert is_empty(server)
-    assert to_server or not any((tmp_path / "new").iterdir())
+    assert to_server or not (tmp_path / "new").exists()
 
 
 def test_a_file_gets_its_name_only_when_all_of_it_is_in_it_and_nobody_has_begun_another(
@@ -217,7 +264,7 @@ def test_a_file_gets_its_name_only_when_all_of_it_is_in_it_and_nobody_has_begun_
     with beside:  # the log cannot be folded into the file, as on a disk that is full by then
         unfolded = admin("migrate", str(used), str(new))
     assert (unfolded.code, "Free twice the size of FROM" in unfolded.err) == (1, True)
-    assert list(new.iterdir()) == []
+    assert not new.exists()
     monkeypatch.setattr(migrate, "transfer", begin_beside)
     begun = admin("migrate", str(used), str(new))
     assert (begun.code, "exists already" in begun.err) == (1, True)

@@ -8,7 +8,7 @@ import pytest
 
 from service.access.caller import Caller
 from service.access.meter import open_meter
-from service.access.secrets import FILE_NAME
+from service.access.secrets import FILE_NAME, open_secrets
 from service.clock import SystemClock
 from service.settings import Secret
 from service.storage.port import LEADER
@@ -83,7 +83,7 @@ def test_a_start_on_an_empty_file_in_a_used_folder_is_refused(lost: Path, argume
 
 @pytest.mark.promise("start.lost-store")
 def test_a_new_store_is_made_knowingly_and_what_is_left_of_the_old_one_is_kept(
-    admin: Admin, lost: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    admin: Admin, lost: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_path: Path, _target: Path) -> None:
         raise PermissionError(13, "Permission denied")
@@ -104,8 +104,29 @@ def test_a_new_store_is_made_knowingly_and_what_is_left_of_the_old_one_is_kept(
     before = lost.read_bytes()
     told = admin("init --new-store")
     assert (told.code, "is not empty" in told.err, lost.read_bytes()) == (1, True, before)
-    told = admin("init --new-store", data_dir=str(tmp_path / "new"))
-    assert (told.code, "lost-store" in told.out, admin("usage", data_dir=str(tmp_path / "new")).code) == (0, False, 0)
+
+
+@pytest.mark.promise("start.lost-store")
+def test_a_new_store_is_refused_where_none_was_lost_and_named_where_it_is_made(admin: Admin, data_dir: Path) -> None:
+    for _ in ("no folder", "an empty folder"):
+        told = admin("init --new-store")
+        assert (told.code, told.out, told.err.count("\n")) == (1, "", 1)
+        assert f"No store was lost in {data_dir}" in told.err
+        assert "`verdict serve`" in told.err
+        assert "VERDICT_DATA_DIR" in told.err
+        assert not list(data_dir.glob("*"))
+        data_dir.mkdir(exist_ok=True)
+    open_secrets(data_dir)
+    told = admin("init --new-store")
+    assert (told.code, told.err) == (0, "")
+    assert f"The store in {data_dir} is new and empty." in told.out
+    assert "lost-store" not in told.out
+
+
+@pytest.mark.parametrize("line", ["grants list", "usage", "payments list", "wallets list", "quarantine"])
+def test_an_empty_list_says_which_store_was_read(admin: Admin, used: Path, line: str) -> None:
+    assert admin(line).out.endswith(f"\nThe store is in {used}.\n")
+    assert str(used) not in admin(f"{line} --json").out
 
 
 @pytest.mark.promise("operator.record")
@@ -207,7 +228,9 @@ def test_every_command_of_the_operator_acts_on_the_server(admin: Admin, server: 
     lines = f"grants add --wallet {WALLET} --tier pro|grants list|usage|payments list|payments export"
     for line in f"{lines}|payments reconcile|wallets add {WALLET}|wallets list|wallets remove {WALLET}".split("|"):
         assert admin(line, store=server).code == 0, line
-    assert WALLET not in admin("wallets list", store=server).out
+    assert admin("wallets list", store=server).out == (
+        "No wallet is watched.\nThe store is on the server that VERDICT_STORE names.\n"
+    )
     for line in ("payments show rcp_0", "walkforward", "backup copy"):
         told = admin(line, store=server)
         assert (told.code, told.err.count("\n")) == (1, 1)

@@ -32,7 +32,7 @@ def test_a_wallet_is_added_in_any_case_renamed_removed_and_added_without_a_label
         [WALLET, "person", "new and better"],
     ]
     assert admin("wallets remove", WALLET.lower()).out == f"{WALLET} is no longer watched.\n"
-    assert admin("wallets list").out == "No wallet is watched.\n"
+    assert admin("wallets list").out.startswith("No wallet is watched.\n")
     assert admin("wallets add", WALLET).code == 0
     assert admin("wallets list --json").json["wallets"] == [{"address": WALLET, "label": None, "kind": None}]
     assert admin("wallets list").out.splitlines()[1].split() == [WALLET, "-", "-"]

@@ -49,7 +49,7 @@ def test_a_sound_way_is_found_to_be_one(person: Typed, environment: dict[str, st
         f"ok       service: version {__version__}, as here",
         "ok       encryption: none",
         "ok       clock: 1.0 s apart from the service's",
-        "ok       token: the stored one is valid: plan pro",
+        "ok       token: the stored one is valid: tier pro",
     ]
 
 

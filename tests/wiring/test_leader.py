@@ -59,6 +59,26 @@ async def test_a_follower_takes_over_within_a_second_of_the_leaders_end(tmp_path
             watching.cancel()
 
 
+@pytest.mark.parametrize(
+    ("leads", "said"),
+    [
+        (True, "This process is the leader and fetches from upstreams."),
+        (False, "Another process is the leader and fetches from upstreams."),
+    ],
+)
+async def test_a_process_says_once_at_its_start_which_process_leads(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture, *, leads: bool, said: str
+) -> None:
+    caplog.set_level("INFO", "verdict.wiring")
+    claim = Held()
+    claim.mine = leads
+    watching = asyncio.create_task(LeaderElection(claim).watch(clock))
+    await clock.settle()
+    await clock.advance(3)
+    watching.cancel()
+    assert caplog.messages == [said]
+
+
 async def test_who_loses_the_lead_says_so_and_goes_on_trying(
     clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
