@@ -108,6 +108,8 @@ async def _move(source: Settings, target: Settings) -> dict[str, TableDigest]:
         raise RefusalError(f"There is no database in FROM, {source.data_dir}. {_STORES}")
     if target.store is None and not target.data_dir.absolute().parent.is_dir():
         raise RefusalError(f"The parent folder of TO, {target.data_dir}, does not exist. {_STORES}")
+    if target.store is None and (path := target.data_dir / DATABASE).exists():
+        raise RefusalError(_TARGET_EXISTS.format(path=path))
     takes_secrets = _takes_secrets(source, target)
     async with AsyncExitStack() as stack:
         with _named("FROM"):
@@ -166,8 +168,6 @@ async def _opened(target: Settings, secrets: Path | None) -> AsyncIterator[Datab
             yield database
         return
     path = target.data_dir / DATABASE
-    if path.exists():
-        raise RefusalError(_TARGET_EXISTS.format(path=path))
     is_new = not target.data_dir.exists()
     unfinished = target.data_dir / _UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)

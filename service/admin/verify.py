@@ -37,7 +37,7 @@ _SAVE: Final = {
     "verdict": (
         "Save the answer of `verdict signal SYMBOL --detail full --json`, or of /api/cli/signal/{symbol}?detail=full."
     ),
-    "receipt": "Save the whole answer of /api/receipts/{id}, which is JSON (on the command line, with --json).",
+    "receipt": "Save the answer of `verdict billing show ID --json`, or of /api/receipts/{id}.",
 }
 _LEAD: Final = 8
 _SHOWN: Final = 20

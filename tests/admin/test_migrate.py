@@ -201,6 +201,9 @@ def test_other_secrets_in_the_new_folder_are_refused_before_anything_is_copied(
     assert (told.code, f"{tmp_path / 'new' / FILE_NAME} is not the secrets.toml of FROM" in told.err) == (1, True)
     assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
     assert open_secrets(tmp_path / "new") == kept
+    shutil.copy(used / DATABASE, tmp_path / "new")
+    told = admin("migrate", str(used), str(tmp_path / "new"))
+    assert (told.code, "exists already" in told.err, FILE_NAME in told.err) == (1, True, False), "it is in use"
     (used / FILE_NAME).chmod(0o644)
     told = admin("migrate", str(used), str(tmp_path / "other"))
     assert (told.code, "chmod 600" in told.err, (tmp_path / "other").exists()) == (1, True, False)

@@ -148,6 +148,8 @@ def test_a_verdict_on_a_hostile_name_is_shown_within_the_line(verified: Verify) 
 FAILURE = {"schemaVersion": 1, "error": {"code": "UNKNOWN\x1b", "message": "no"}}
 NOT_JSON = "This is not JSON"
 TERMINAL_TEXT = b"COIN  VERDICT\n" + b"[ ] " * 40 + b"[{" * 40
+SAVE_VERDICT = "`verdict signal SYMBOL --detail full --json`, or of /api/cli/signal/{symbol}?detail=full."
+SAVE_RECEIPT = "`verdict billing show ID --json`, or of /api/receipts/{id}."
 NO_VERDICT, NO_RECEIPT = "This is not a verdict. Save", "Save the whole answer of /api/receipts/{id}."
 
 
@@ -160,7 +162,7 @@ NO_VERDICT, NO_RECEIPT = "This is not a verdict. Save", "Save the whole answer o
             for saved, said in [
                 (b"", NOT_JSON), (b"{", NOT_JSON), (b"\xff\xfe\xfd", NOT_JSON), (b"[" * 100_000, NOT_JSON),
                 (b"[" * 40 + b"]" * 40, "It is nested more than 32 deep"),
-                (TERMINAL_TEXT, "with --json" if " " in command else "--detail full --json`, or of /api/cli/signal/"),
+                (TERMINAL_TEXT, SAVE_RECEIPT if " " in command else SAVE_VERDICT),
                 (b'{"score": NaN}', "NaN is not a number."), (b'{"a": 1, "a": 2}', "A member is repeated."),
                 (b" " * (2**20 + 1), "is over 1 MiB. No answer of"),
                 (FAILURE, "This answer is a failure (UNKNOWN\ufffd), not a "),
@@ -174,7 +176,7 @@ NO_VERDICT, NO_RECEIPT = "This is not a verdict. Save", "Save the whole answer o
         ("verify", with_data(raw=7), "The inputs of this verdict cannot be read"),
         ("verify", with_data(ruleset={"name": MEAN, "version": 1, "digest": ""}), "made by \ufffd[2J"),
         (
-            "verify", {name: value for name, value in with_data(omitted={}).items() if name != "raw"},
+            "verify", {name: value for name, value in with_data(omitted={})["data"].items() if name != "raw"},
             "detail=full (`--detail full` on the command line)",
         ),
         ("admin receipts verify", SIGNED["receipt"], NO_RECEIPT),

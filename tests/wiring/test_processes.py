@@ -321,7 +321,7 @@ def test_a_taken_port_is_refused_in_one_line_that_says_what_to_do(tmp_path: Path
         metrics = refused(data_dir=str(tmp_path), metrics_port=port)
         workers = refused("--workers", "2", data_dir=str(tmp_path), metrics_port=port)
     assert done.returncode == metrics.returncode == workers.returncode == 1
-    assert "is taken. Stop what listens there, or set VERDICT_PORT" in done.stderr
+    assert "The port is in use. Stop the program that listens there, or set VERDICT_PORT" in done.stderr
     assert "VERDICT_METRICS_PORT" in metrics.stderr
 
 
