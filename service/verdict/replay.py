@@ -64,8 +64,8 @@ def replay(saved: Mapping[str, object]) -> VerdictReplay:
         )
     if "raw" not in saved and "omitted" in saved:
         raise ReplayError(
-            "This is the brief form of a verdict, without its inputs. Save the answer with detail=full (`--detail full` "
-            "on the command line)."
+            "This is the brief form of a verdict, without its inputs. Save the answer with detail=full "
+            "(`--detail full` on the command line)."
         )
     try:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)

@@ -172,7 +172,7 @@ def test_an_encrypted_way_and_a_plan_say_until_when_they_are_valid(
         checks = program("doctor --json --url", there.url).json["checks"]
     assert checks[3]["said"] == f"version 9.1, and {__version__} here"
     assert checks[4]["said"] == "TLSv1.3, with a certificate that is valid for another 29 days"
-    assert checks[6]["said"] == "VERDICT_TOKEN is valid: plan access until 2026-01-01 00:00 UTC"
+    assert checks[6]["said"] == "VERDICT_TOKEN is valid: tier access until 2026-01-01 00:00 UTC"
 
 
 def test_what_a_service_says_cannot_steer_the_terminal(person: Typed) -> None:

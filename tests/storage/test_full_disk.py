@@ -63,7 +63,7 @@ async def test_a_store_that_cannot_be_made_for_lack_of_room_says_so(
 
 
 def test_secrets_that_cannot_be_made_for_lack_of_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.access.secrets._create", refuse)
+    monkeypatch.setattr("service.access.secrets._write", refuse)
     with pytest.raises(SecretsError, match=r"^The disk of the data folder .* is full"):
         open_secrets(tmp_path)
 
