@@ -1,4 +1,4 @@
-"""`verdict whoami` and `verdict keys`: the caller's identity, plan and own API keys."""
+"""`verdict whoami` and `verdict keys`: the caller's identity, tier and own API keys."""
 
 import re
 import sys
@@ -26,7 +26,7 @@ from service.client.connection import ApiConnection
 from service.client.errors import DONE, UNKNOWN_CALLER, RefusalError
 from service.clock import LATEST_MS, SECOND_MS, SystemClock, iso
 
-_SOURCES: Final = {"default": "", "grant": "given by the operator", "wallet": "given to your wallet"}
+_SOURCES: Final = {"default": "", "grant": "granted by the operator", "wallet": "granted to your wallet"}
 _KINDS: Final = {"api_key": "an API key", "session": "a session"}
 
 
@@ -35,7 +35,7 @@ _KINDS: Final = {"api_key": "an API key", "session": "a session"}
 @url_option
 @click.pass_obj
 def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
-    """Show your identity and your plan; costs nothing."""
+    """Show your identity and your tier; costs nothing."""
     variables = environment.variables
     client = environment.client(url)
     answer = client.ask("GET", "/api/cli/billing/tier")
@@ -48,7 +48,7 @@ def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
         return facts(
             environment.screen,
             [
-                ("Tier", [Cell(data["tier"], "strong"), *_plan(data, now)]),
+                ("Tier", [Cell(data["tier"], "strong"), *_tier(data, now)]),
                 ("Questions", _left(read_quota(answer.headers))),
                 ("Who", [f"user {identity['userId']}"]),
                 ("Wallet", [identity["walletAddress"]] if identity["walletAddress"] else []),
@@ -60,7 +60,7 @@ def whoami(environment: Environment, url: str | None, *, as_json: bool) -> int:
     return environment.show(answer, lines, as_json=as_json)
 
 
-def _plan(data: Mapping[str, Any], now: str) -> Iterator[Part]:
+def _tier(data: Mapping[str, Any], now: str) -> Iterator[Part]:
     source = _SOURCES.get(data["source"], data["source"])
     if source:
         yield f", {source},"

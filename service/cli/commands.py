@@ -153,7 +153,7 @@ SECTIONS: tuple[tuple[str, tuple[LazyCommand | CatalogueRow, ...]], ...] = (
             LazyCommand("login", "sign in with a wallet, or store an API key", "service.cli.login_commands:login"),
             LazyCommand("logout", "end the session and forget it", "service.cli.login_commands:logout"),
             LazyCommand(
-                "whoami", "show your identity and your plan; costs nothing", "service.cli.account_commands:whoami"
+                "whoami", "show your identity and your tier; costs nothing", "service.cli.account_commands:whoami"
             ),
             LazyCommand(
                 "keys", "create, list, revoke and rotate your own API keys", "service.cli.account_commands:keys"

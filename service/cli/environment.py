@@ -156,8 +156,20 @@ class VerdictGroup(click.Group):
         """The command of a word."""
         names = self.list_commands(ctx)
         if args[0] not in names and not ctx.resilient_parsing and not args[0].startswith("-"):
+            self._suggest(ctx, args)
             raise click.exceptions.NoSuchCommand(args[0], possibilities=names, ctx=ctx)
         return super().resolve_command(ctx, args)
+
+    def _suggest(self, ctx: click.Context, args: list[str]) -> None:
+        """Refuse a word that is no command with the first command that takes it: `rwa TSLA` with `rwa symbol TSLA`."""
+        from difflib import get_close_matches  # noqa: PLC0415 - for a mistake only
+        from shlex import join  # noqa: PLC0415 - as above
+
+        takes = (row for row in self.rows.values() if any(not one.typed for one in getattr(row, "parameters", ())))
+        words = next((row.words for row in takes), "")
+        if words and not get_close_matches(args[0], self.rows):
+            line = join(["verdict", *words.split(), *args])
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean `{line}`?", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The summaries of rows, for which no command is loaded."""

@@ -123,6 +123,8 @@ def _advice(error: RefusedError) -> Iterator[str]:
     candidates = [some for some in names if isinstance(some, str)] if isinstance(names, list) else []
     if candidates and candidates[0] not in error.message:
         yield f"Did you mean {' or '.join(candidates[:_MOST_CANDIDATES])}?"
+    if error.code == "UNKNOWN_SYMBOL":
+        yield "`verdict resolve TEXT` finds coins, stocks and metals by any of their names."
     wait = error.headers.get("retry-after", "")
     if wait.isascii() and wait.isdigit():
         yield f"Try again in {formats.duration(int(wait))}."

@@ -61,7 +61,7 @@ def wrote(document: object) -> Reply:
             {"ratelimit": '"questions";r=47;t=43200', "ratelimit_policy": '"questions";q=50;w=86400'},
             StoredCredential("ey.x.y", "session", WALLET, "2026-01-29T12:00:00.000Z"),
             [
-                "Tier       access, given to your wallet, until 2026-01-01 00:00 UTC, 36 h left",
+                "Tier       access, granted to your wallet, until 2026-01-01 00:00 UTC, 36 h left",
                 "Questions  47 of 50 a day left, one is free again in 12 h",
                 "Who        user 7",
                 f"Wallet     {WALLET}",
@@ -78,7 +78,7 @@ def wrote(document: object) -> Reply:
             {**SESSION, "meta": {"ts": "2026-02-01T00:00:00.000Z"}},
             {},
             StoredCredential("verdict_sk_x", "api_key", None, None),
-            ["Tier      access, given to your wallet, until 2026-01-01 00:00 UTC"],
+            ["Tier      access, granted to your wallet, until 2026-01-01 00:00 UTC"],
         ),
     ],
 )

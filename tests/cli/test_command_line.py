@@ -55,6 +55,8 @@ def test_a_command_is_found_by_its_words_or_its_short_form(words: str, meant: st
         ("shiba inu --json", "No such command 'shiba'. To find a coin by name: `verdict resolve 'shiba inu'`. See"),
         ("a" * 41, f"verdict: No such command '{'a' * 39}…'. See `verdict --help`.\n"),
         ("btc", "No such command 'btc'. For a coin: `verdict BTC`. To find a coin by name: `verdict resolve btc`."),
+        ("rwa TSLA", "verdict rwa: No such command 'TSLA'. Did you mean `verdict rwa symbol TSLA`? See"),
+        ("regime lsit", "verdict regime: No such command 'lsit'. Did you mean `verdict regime history lsit`?"),
         ("admin keyz", "verdict admin: No such command 'keyz'. Did you mean 'keys'?"),
         ("risk BTC", "verdict: No such command 'risk'. Did you mean `verdict coin risk BTC`? See `verdict --help`.\n"),
         ("coni risk BTC", "verdict: No such command 'coni'. Did you mean `verdict coin risk BTC`? See"),

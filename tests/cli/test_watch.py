@@ -172,35 +172,22 @@ def test_being_stopped_gives_the_shell_its_terminal_until_it_goes_on(monkeypatch
     assert signal.getsignal(signal.SIGTSTP) is before
 
 
-def coins(*symbols: str) -> Reply:
-    """The table of coins."""
-    rows = [{"symbol": symbol, "_stale_fields": []} for symbol in symbols]
-    return says({"schemaVersion": 1, "data": {"coins": rows}, "meta": {}})
-
-
 def test_named_coins_are_shown_with_their_change_in_24_hours(person: Typed) -> None:
-    with peer(
-        coins("BTC", "AAVE"), stream(OPEN, event(1, prices(BTC=300.0)), event(2, prices(BTC=105.0)), CLOSE)
-    ) as there:
-        told = person(f"watch prices btc AAVE --url {there.url}")
-    assert there.heard[0].target == "/api/cli/coins?symbols=btc%2CAAVE&sort=volume_24h_usd&fields=symbol"
+    with peer(stream(OPEN, event(1, prices(BTC=300.0)), event(2, prices(BTC=105.0)), CLOSE)) as there:
+        told = person(f"watch prices btc NOPE AAVE --url {there.url}")
+    assert [heard.target for heard in there.heard] == ["/api/cli/watch/prices"]
     last = frames(told.out)[-1]
-    assert [
-        text for text in ("BTC     105  +1.05 %", "AAVE      5        -", "change in 24 h") if text not in last
-    ] == []
+    wanted = ("BTC     105  +1.05 %", "AAVE      5        -", "no price of NOPE; change in 24 h")
+    assert [text for text in wanted if text not in last] == []
     assert "ETH" not in last
 
 
-def test_an_unknown_coin_opens_no_stream(person: Typed) -> None:
-    with peer(says({"error": {"code": "UNKNOWN_SYMBOL", "message": "There is no NOPE."}}, 404)) as there:
+def test_a_coin_without_a_price_ends_the_stream(person: Typed) -> None:
+    with peer(stream(OPEN, event(1), CLOSE)) as there:
         told = person(f"watch prices NOPE --url {there.url}")
-    assert (told.code, told.out, len(there.heard)) == (4, "", 1)
-
-
-def test_without_the_table_of_coins_they_are_shown_as_they_were_typed(person: Typed) -> None:
-    with peer(says({}, 402), stream(OPEN, event(1), CLOSE)) as there:
-        last = frames(person(f"watch prices btc --url {there.url}").out)[-1]
-    assert ("BTC     100  +1.00 %" in last, "ETH" in last) == (True, False)
+    assert (told.code, told.err.splitlines()[-1]) == (
+        4, "verdict: There is no price of NOPE. `verdict resolve TEXT` finds a coin."
+    )  # fmt: skip
 
 
 def test_programs_get_the_prices_of_named_coins_only(person: Typed, program: Typed) -> None:

@@ -200,8 +200,8 @@ _ALERTS: Final = View(
         Field("FIRED, UTC", "firedAt", formats.short_moment),
         Field("COIN", "asset", strong),
         Field("ZONE", "triggerZone", state),
-        Field("A YEAR", "fundingAtTrigger", signed, "r"),
-        Field("RANK", "percentile", percent, "r"),
+        Field("A YEAR, %", "fundingAtTrigger", lambda value: signed(value, unit=""), "r"),
+        Field("RANK", "percentile", lambda value: formats.number(value, 1), "r"),
         Field("PRICE", "price", usd, "r"),
         Field("CLEARED", "clearedAt", lambda at: Cell("still on", "warn") if at is None else formats.short_moment(at)),
     ),
@@ -282,7 +282,7 @@ _FURTHER: Final = (
 
 _SELDOM: Final = (
     Field("1 H", "change_1h", _score, "r"),
-    Field("OPEN", "open_interest_usd", money, "r"),
+    Field("OPEN INT", "open_interest_usd", money, "r"),
     Field("DAYS", "streak_days", side="r"),
     Field("TO BTC", "btc_correlation", _score, "r"),
 )

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from service import formats
 from service.cli import plots
-from service.cli.formatting import change, direction, elapsed_s, footer, moment, money, signed, trend, usd
+from service.cli.formatting import change, direction, elapsed_s, footer, instant, moment, money, signed, trend, usd
 from service.cli.layout import facts, flow, heading, table
 from service.cli.show.columns import strong
 from service.cli.terminal import Cell, Display, Part, cells
+from service.clock import iso
 
 _DAYS: Final = 365
 _BARS: Final = {"daily": (86_400, "day"), "weekly": (7 * 86_400, "week")}
@@ -122,10 +123,16 @@ def coin_historical(data: Any, meta: Any, screen: Display, _chosen: Mapping[str,
 def _way(data: Any) -> list[tuple[str, float]]:
     """When it cost what: at the start, at the bars' ends, then now."""
     at, now, series = data["at"], data["now"]["priceUSD"], data["series"]
-    way = [(_time(str(point["t"]), data["unit"]), point["priceUSD"]) for point in series]
+    way = [(_time(_ended(str(point["t"]), data["unit"]), data["unit"]), point["priceUSD"]) for point in series]
     if way and at["priceUSD"] is not None and at["as_of"] is not None and at["as_of"] < series[0]["t"]:
         way.insert(0, (_time(str(at["as_of"]), data["unit"]), at["priceUSD"]))
     return [*way, ("now", now)] if way and now is not None else way
+
+
+def _ended(end: str, unit: str) -> str:
+    """The instant that names a bar: a day's bar ends at the midnight after the day."""
+    at_ms = instant(end)
+    return iso(at_ms - 1) if unit == "d" and at_ms else end
 
 
 def _marks(way: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:

@@ -45,7 +45,7 @@ def signal(data: Any, meta: Any, screen: Display, chosen: Mapping[str, object]) 
         yield from lines(data, screen)
     yield ""
     yield from _identity(data, screen)
-    yield from footer(screen, meta)
+    yield from footer(screen, meta, "by its oldest input")
 
 
 def _verdict(data: Any, screen: Display, then: object) -> Iterator[str]:

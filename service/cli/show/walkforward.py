@@ -56,7 +56,7 @@ _POSITIONS: Final = (
     Field("SINCE", "entryDate"),
     Field("FROM", "entryPrice", price, "r"),
     Field("NOW", "currentPrice", price, "r"),
-    Field("GAIN", "unrealizedPct", change, "r"),
+    Field("GAIN, %", "unrealizedPct", lambda value: change(value, unit=""), "r"),
     Field("STOP", "stop", price, "r"),
 )
 _OUTCOMES: Final = (

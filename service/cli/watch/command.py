@@ -3,8 +3,7 @@
 import queue
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from http import HTTPStatus
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 import click
@@ -24,8 +23,7 @@ from service.cli.layout import flow
 from service.cli.terminal import Cell, is_plain, is_terminal, size_of, tell
 from service.cli.watch.live_view import LOST_EVENTS, AlternateScreen, LiveView
 from service.cli.watch.views import VIEWS, PricesView, StreamView, take_event
-from service.client.answer import RefusedError, reading
-from service.client.connection import ApiConnection
+from service.client.answer import reading
 from service.client.errors import DONE, REFUSED, UNAVAILABLE, UNKNOWN_CALLER, UNPAID, RefusalError
 from service.client.stream import PATH, StreamClient, StreamLine
 from service.clock import SystemClock
@@ -49,7 +47,6 @@ _ROWS: Final = 24
 _PROMPT: Final = 2
 """Rows that the last state leaves to the shell's prompt."""
 
-_COINS: Final = "/api/cli/coins"
 _TIME: Final = slice(11, 19)
 
 Item = StreamLine | str | BaseException | None
@@ -63,7 +60,7 @@ Item = StreamLine | str | BaseException | None
     nargs=-1,
     type=Utf8Text(),
     metavar="[SYMBOL]...",
-    help="Of prices only these coins, with their change in 24 h, which uses up another question.",
+    help="Of prices only these coins, with their change in 24 h.",
 )
 @click.option("--interval", type=WholeNumber(), metavar="S", help="Seconds between events, 10 to 300 (30).")
 @click.option("--max", "most", type=WholeNumber(), metavar="N", help="End after so many events (0: never).")
@@ -105,7 +102,7 @@ def watch(  # noqa: PLR0913 - one for each option
     client = environment.client(url)
     following = StreamClient(client, stream, query, _pause, _tell)
     if human:
-        view = _prices_of(client, symbols) if symbols else VIEWS[stream]()
+        view = PricesView([symbol.upper() for symbol in symbols]) if symbols else VIEWS[stream]()
         (_draw if drawn else _say)(following, view, environment)
     else:
         _pass_on(following, {symbol.upper() for symbol in symbols})
@@ -125,23 +122,6 @@ def ending_of(reason: str | None) -> tuple[int, str]:
     if reason is None:
         return UNAVAILABLE, "the connection broke again and again"
     return ENDINGS.get(reason, (UNAVAILABLE, reason))
-
-
-def _prices_of(client: ApiConnection, symbols: Sequence[str]) -> StreamView:
-    """The view of a few coins, ordered by their volume in the table of coins.
-
-    Raises:
-        RefusedError: If a symbol is unknown. After any other refusal the coins are shown as typed.
-    """
-    query = {"symbols": ",".join(symbols), "sort": "volume_24h_usd", "fields": "symbol"}
-    try:
-        rows = client.ask("GET", _COINS, query).data["coins"]
-    except RefusedError as error:
-        if error.status == HTTPStatus.NOT_FOUND:
-            raise
-        return PricesView([symbol.upper() for symbol in symbols])
-    with reading():
-        return PricesView([row["symbol"] for row in rows])
 
 
 def _pass_on(following: StreamClient, symbols: Collection[str]) -> None:

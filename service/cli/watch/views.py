@@ -12,6 +12,7 @@ from service.cli.show.columns import Field, columns, strong
 from service.cli.show.regime import POSITIONS, state
 from service.cli.terminal import Cell, Display, Part, Style
 from service.client.answer import UnreadableAnswerError
+from service.client.errors import REFUSED, RefusalError
 from service.client.stream import StreamLine
 
 _UNKNOWN_EVENT: Final = "An event has a form that this version does not know. --json shows it as it arrives."
@@ -200,9 +201,19 @@ class PricesView(StreamView):
         self._in_a_day: dict[str, float | None] = {}
         self._old: set[str] = set()
         self._moved: list[str] = []
+        self._missing: list[str] | None = None
 
     def take(self, data: Any, meta: Any) -> None:
-        """Store prices; `tell` shows those that changed."""
+        """Store prices; `tell` shows those that changed.
+
+        Raises:
+            RefusalError: If the first event has none of the symbols.
+        """
+        if self._missing is None:
+            self._missing = [symbol for symbol in self._symbols if symbol not in data["prices"]]
+            if self._symbols and self._missing == self._symbols:
+                unknown = ", ".join(self._missing)
+                raise RefusalError(f"There is no price of {unknown}. `verdict resolve TEXT` finds a coin.", REFUSED)
         ticks = {
             symbol: tick
             for symbol, tick in data["prices"].items()
@@ -227,6 +238,7 @@ class PricesView(StreamView):
         grid = [[cell for one in shown[row::deep] for cell in self._cells(one)] for row in range(deep)]
         yield from table(screen, heads, [row + [""] * (len(heads) - len(row)) for row in grid], right="lrrl" * side)
         more = f"{len(symbols) - len(shown)} more; " if len(symbols) > len(shown) else ""
+        more += f"no price of {', '.join(self._missing)}; " if self._missing else ""
         yield screen.paint("dim", f"{more}change {'in 24 h' if self._symbols else 'since the view began'}")
 
     def tell(self, data: Any) -> Sequence[Part]:
