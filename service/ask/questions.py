@@ -64,12 +64,14 @@ class QuestionService:
             The answer, once it is known whether it costs something.
 
         Raises:
-            ServiceError: The first query's, where all of them failed.
+            ServiceError: The first query's, where all of them failed; if no coin is known, that of the prices.
         """
         parser = await self._parsers.current()
         context = [question.commandContext] if question.commandContext else []
         messages = [*context, *(message.content for message in question.messages if message.role == "user")]
         understanding = parser.read(messages, self._clock.now_ms())
+        if understanding.refusal is not None:
+            self._parsers.require_coins()  # while no coin is known, a name is not unknown
         queries = understanding.queries[:MOST_QUERIES]
         outcomes = await asyncio.gather(*(self._run(query, caller) for query in queries))
         errors = [outcome for outcome in outcomes if isinstance(outcome, ServiceError)]
@@ -212,6 +214,14 @@ class Parsers:
             known = NameIndex(self._coins.directory, assets, categories)
             self._seen, self._parser = seen, Parser(Names(known, _words(wallets), _words(shows), _terms()))
         return self._parser
+
+    def require_coins(self) -> None:
+        """Check that coins are known.
+
+        Raises:
+            ServiceError: As prices, if none is.
+        """
+        self._coins.require_coins("any coin")
 
     def _assets(self) -> Mapping[str, str]:
         """Names by id; none while no listing is known."""

@@ -13,6 +13,7 @@ from service.ask.planner.result import Result, text, usd
 from service.ask.query import Query
 from service.ask.questions import Inquiry, Parsers, QuestionService
 from service.errors import ServiceError
+from service.market.symbols import CoinDirectory
 from service.wire.ask import Done, Event, Message, Question, Step, Text
 from tests.ask.universe import directory, parser
 from tests.fakes.clock import FakeClock
@@ -70,6 +71,18 @@ async def test_a_query_that_fails_is_told_beside_the_others(
 async def test_where_every_query_fails_the_question_fails_as_the_first_did() -> None:
     with pytest.raises(ServiceError, match="no price is known yet"):
         await ask({"BTC": fails, "ETH": fails}, "price of btc. funding of eth.")
+
+
+async def test_while_no_coin_is_known_no_name_is_called_unknown() -> None:
+    def require_coins(text: str) -> None:
+        raise ServiceError("UPSTREAM_UNREACHABLE", f"No prices of {text}.")
+
+    listed: Any = Listings()
+    listed.directory, listed.require_coins = CoinDirectory([]), require_coins
+    parsers = Parsers(listed, listed, listed, listed, listed)
+    service = QuestionService(FakeClock(), parsers, cast(Planner, None))
+    with pytest.raises(ServiceError, match="No prices of any coin"):
+        await service.ask(Question([Message("user", "price of BTC")]), None)
 
 
 class Listings:
