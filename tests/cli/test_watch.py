@@ -71,7 +71,7 @@ def test_a_person_sees_it_drawn_anew_and_the_last_of_it_stays(person: Typed) -> 
     assert left.startswith("prices · fixtures · event 2")
     assert ("BTC     101  +1.00 %" in left, "Ctrl-C" in left) == (True, False)
     assert "diff" not in there.heard[0].target
-    over = "verdict: The stream ended: the requested number of events has arrived. Resume it with --cursor c9.\n"
+    over = "verdict: The stream ended: the requested number of events has arrived. To resume it: --cursor c9\n"
     assert told.err == over
 
 

@@ -112,7 +112,7 @@ def watch(  # noqa: PLR0913 - one for each option
 def _end(following: StreamClient, *, human: bool) -> int:
     code, why = ending_of(following.reason)
     if human or code != DONE:
-        cursor = f" Resume it with --cursor {following.cursor}." if following.cursor else ""
+        cursor = f" To resume it: --cursor {following.cursor}" if following.cursor else ""
         _tell(f"The stream ended: {why}.{cursor}")
     return code
 
