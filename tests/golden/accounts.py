@@ -81,7 +81,8 @@ class _Script:
     async def operate(self, *words: str) -> None:
         """Run a command of the operator and record what it prints."""
         output = await self.running.operate(*words)
-        self._keep(f"verdict {' '.join(words)}", f"exit {output.code}\n\n{output.out}{output.err}")
+        said = f"{output.out}{output.err}".replace(self.running.environment["VERDICT_DATA_DIR"], "DATA")
+        self._keep(f"verdict {' '.join(words)}", f"exit {output.code}\n\n{said}")
 
     async def sign_in(self, name: str, number: int, **changed: str) -> None:
         """Sign in; what is changed makes it fail."""
