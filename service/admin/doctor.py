@@ -33,6 +33,7 @@ from service.wiring.clocks import choose_clock
 LEAST_FREE_BYTES: Final = 200 * 2**20
 LARGEST_WAL_BYTES: Final = 256 * 2**20
 _RESTORE_SECRETS: Final = f"Restore {FILE_NAME} from the backup. A new one ends every key and session."
+_CORRECT_SECRETS: Final = f"Correct that, or restore {FILE_NAME} from the backup. A new one ends every key and session."
 _LIVE: Final = "/healthz"
 _TIMEOUT_S: Final = 4
 """For the connection to the running service, and for each read."""
@@ -141,7 +142,7 @@ def _secrets(folder: Path) -> tuple[DoctorCheck, Secrets | None]:
     try:
         return DoctorCheck("secrets", "readable by their owner alone"), open_secrets(folder)
     except SecretsError as error:
-        return DoctorCheck("secrets", "cannot be used", [str(error)], _RESTORE_SECRETS), None
+        return DoctorCheck("secrets", "cannot be used", [str(error)], _CORRECT_SECRETS), None
 
 
 def _exposed(check: str, path: Path) -> DoctorCheck:

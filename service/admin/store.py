@@ -184,7 +184,12 @@ async def _opened(target: Settings, secrets: Path | None) -> AsyncIterator[Datab
             )
         sync(made)
         if secrets is not None and not path.exists():
-            copy_secrets(secrets, target.data_dir)  # first: without them a service would make others for this store
+            try:
+                copy_secrets(secrets, target.data_dir)  # first: without them a service would make others for this store
+            except FileExistsError:
+                raise RefusalError(
+                    f"{target.data_dir} got a {FILE_NAME} meanwhile. Stop what uses that folder. Nothing was changed."
+                ) from None
         os.link(made, path)  # fails if another process has made the file meanwhile
         sync(path.parent)
     except FileExistsError as error:

@@ -84,7 +84,7 @@ def assessments(panel: Panel) -> dict[str, Assessment]:
             through_ms=None if through < 0 else (panel.first_day + through + 1) * DAY_MS,
             daily=day,
             weekly=week,
-            btc_correlation=None if unknown else round(correlation, _DECIMALS),
+            btc_correlation=None if unknown else round(correlation, _DECIMALS) + 0.0,
         )
         for coin, through, day, week, correlation, unknown in zip(
             panel.coins,

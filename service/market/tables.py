@@ -46,6 +46,7 @@ def claim_watch(connection: Connection, name: str, origin: str, tables: Iterable
 
 _OF_SOURCE: Final = (
     "market_watches", "funding_events", "funding_watch", "market_samples", "stream_states", "stream_told",
+    "transcript_told",
 )  # fmt: skip
 _CLEAR_DOCUMENTS: Final = """
     UPDATE documents SET origin = '', observed_ms = NULL, body = NULL, failed_ms = NULL, failed_status = NULL,

@@ -34,6 +34,10 @@ _CREDENTIAL: Final[Mapping[bool, str]] = {
     True: "Each caller must send an API key to this tool server, as `Authorization: Bearer …`.",
     False: "Your user can run `verdict login`, or start this tool server with VERDICT_TOKEN set to an API key.",
 }
+_MOST_NAMES: Final = 10
+_NAME: Final = 60
+"""Most characters of a candidate."""
+
 _MOST_SAID: Final = 600
 """Most characters of what the service or the client says."""
 
@@ -78,10 +82,16 @@ def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
         return f"{_USER} {_CREDENTIAL[over_http]}"
     if error.status == HTTPStatus.PAYMENT_REQUIRED:
         return f"{_USER} {_ways_on(error.document, may_pay=not over_http and not pays)}"
-    if error.status == HTTPStatus.NOT_FOUND and error.code not in STATUS:
+    has_reason = error.code in STATUS or (
+        isinstance(error.document, dict) and isinstance(error.document.get("error"), str)
+    )
+    if error.status == HTTPStatus.NOT_FOUND and not has_reason:
         return _NO_ROUTE
-    if error.details.get("candidates"):
-        return f"{_CANDIDATES} {_ASSETS}" if error.code == "UNKNOWN_SYMBOL" else _CANDIDATES
+    candidates = error.details.get("candidates")
+    if isinstance(candidates, list) and candidates:
+        names = ", ".join(str(one)[:_NAME] for one in candidates[:_MOST_NAMES])
+        closest = "" if str(candidates[0]) in error.message else f"The closest: {names}. "
+        return f"{closest}{_CANDIDATES} {_ASSETS}" if error.code == "UNKNOWN_SYMBOL" else f"{closest}{_CANDIDATES}"
     action, wait = _ACTIONS.get(error.status, "Tell your user."), error.retry_after_s
     return action if wait is None else f"{action} Wait {wait} s before the next call."
 

@@ -94,15 +94,14 @@ def with_entry(host: Host, path: Path, text: str, entry: Entry) -> str:
         after = _json(text, document) if host.parse is _read_json else _toml(text, host.table, wanted)
         if after.encode() and host.parse(after) == document:
             return after
-    except ValueError:
+    except (ValueError, TypeError):  # a date in TOML
         pass
-    is_json = host.parse is _read_json
-    by_hand = json.dumps({NAME: wanted}, ensure_ascii=False)[1:-1] if is_json else f"{NAME} = {_inline(wanted)}"
-    way = (
-        f"The entry {NAME} exists and cannot be changed automatically. Delete it and run this command again."
-        if old is not None
-        else f"The form of {host.table} cannot be extended automatically. Add to it by hand: {by_hand}"
-    )
+    if old is not None:
+        way = f"The entry {NAME} exists and cannot be changed automatically. Delete it and run this command again."
+    else:
+        is_json = host.parse is _read_json
+        by_hand = json.dumps({NAME: wanted}, ensure_ascii=False)[1:-1] if is_json else f"{NAME} = {_inline(wanted)}"
+        way = f"The form of {host.table} cannot be extended automatically. Add to it by hand: {by_hand}"
     raise RefusalError(f"{path}: Nothing was changed. {way}")
 
 

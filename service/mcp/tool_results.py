@@ -183,7 +183,7 @@ def _notes(
         yield RECORDED
     if ignored:
         yield ignored
-    if stale := [name for name in data.get("_stale_fields", ()) if name in shown]:
+    if stale := [name for name in data.get("_stale_fields", ()) if name.partition(".")[0] in shown]:
         yield f"These fields are stale or unknown: {', '.join(stale)}."
     if data.get("matches") == []:
         yield "Nothing matches. Ask your user what they mean."

@@ -9,6 +9,7 @@ from service.storage.documents import DocumentState, DocumentStore
 
 TODAY, TOMORROW = "fixtures:5e05:shifted:+493d", "fixtures:5e05:shifted:+494d"
 EVENT = "INSERT INTO funding_watch (venue_symbol, zone) VALUES ('BTC', 'hot')"
+HIGHLIGHTS = "INSERT INTO transcript_told VALUES (1, ?)"
 
 
 class Note(Struct, frozen=True):
@@ -21,7 +22,7 @@ async def test_recorded_data_are_not_served_as_live_ones_nor_live_ones_as_record
 
     async def stored() -> tuple[DocumentState[Note], int]:
         await documents.refresh()
-        ((events,),) = await database.read("SELECT count(*) FROM funding_watch")
+        ((events,),) = await database.read("SELECT count(*) FROM funding_watch, transcript_told")
         return note.current, events
 
     await calls.put("", GeckoCalls("2026-11", 7), 1)
@@ -29,6 +30,7 @@ async def test_recorded_data_are_not_served_as_live_ones_nor_live_ones_as_record
         await store.claim(first)
         await note.put(first, Note("observed"), 1)
         await database.write(lambda connection: connection.execute(EVENT).rowcount)
+        await database.write(lambda connection: connection.execute(HIGHLIGHTS, ("any",)).rowcount)
         await store.claim(first)
         assert await stored() == (note.current, 1)
         assert note.current.value == Note("observed")

@@ -88,6 +88,7 @@ VERDICT_SOURCES = load("signal.brief")["data"]["sources"]
 NOTES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("coin.risk", {"price": None, "_stale_fields": ["price"]}, "These fields are stale or unknown: price."),
     ("coin.lookup", {"_stale_fields": ["latestBands", "price"]}, "These fields are stale or unknown: price."),
+    ("market.prices", {"_stale_fields": ["prices.BTC"]}, "These fields are stale or unknown: prices.BTC."),
     ("resolve", {"matches": []}, "Nothing matches. Ask your user what they mean."),
     ("coin.risk", {"a_newer_field": "blue", "message": ["blue"]}, ""),
     (

@@ -215,6 +215,13 @@ ENDS = (
     (429, envelope("RATE_LIMITED"), "", WAITS),
     (502, envelope("UPSTREAM_5XX"), "", FROM_MEMORY),
     (503, envelope("UNAVAILABLE"), "", FROM_MEMORY),
+    (404, {"error": "No coin is called FOO."}, "NOT_FOUND: No coin is called FOO. ", "about one that does not."),
+    (
+        404,
+        {"error": {"code": "UNKNOWN_SYMBOL", "message": "MATIC was delisted.", "details": {"candidates": ["POL"]}}},
+        "UNKNOWN_SYMBOL: MATIC was delisted. The closest: POL. Call again with one of these, ",
+        "",
+    ),
     (404, {}, "NOT_FOUND: ", "VERDICT_URL may name something else than a Verdict service."),
     (429, {"error": "slow down."}, "RATE_LIMITED: slow down.", WAITS),
     (418, {"error": "a teapot."}, "HTTP_418: a teapot. Tell your user.", ""),

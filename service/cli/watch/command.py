@@ -60,7 +60,7 @@ Item = StreamLine | str | BaseException | None
     nargs=-1,
     type=Utf8Text(),
     metavar="[SYMBOL]...",
-    help="Of prices only these coins, with their change in 24 h.",
+    help="Of prices only these coins, by ticker, with their change in 24 h.",
 )
 @click.option("--interval", type=WholeNumber(), metavar="S", help="Seconds between events, 10 to 300 (30).")
 @click.option("--max", "most", type=WholeNumber(), metavar="N", help="End after so many events (0: never).")
@@ -102,7 +102,8 @@ def watch(  # noqa: PLR0913 - one for each option
     client = environment.client(url)
     following = StreamClient(client, stream, query, _pause, _tell)
     if human:
-        view = PricesView([symbol.upper() for symbol in symbols]) if symbols else VIEWS[stream]()
+        named, is_whole = [symbol.upper() for symbol in symbols], not (cursor and query["diff"])
+        view = PricesView(named, is_whole=is_whole) if symbols else VIEWS[stream]()
         (_draw if drawn else _say)(following, view, environment)
     else:
         _pass_on(following, {symbol.upper() for symbol in symbols})

@@ -191,9 +191,10 @@ class PricesView(StreamView):
 
     Args:
         symbols: Only these coins, in this order; all if empty.
+        is_whole: Whether the first event has all prices; else a missing one is no mistake.
     """
 
-    def __init__(self, symbols: Sequence[str] = ()) -> None:
+    def __init__(self, symbols: Sequence[str] = (), *, is_whole: bool = True) -> None:
         super().__init__()
         self._symbols = list(symbols)
         self._began: dict[str, float] = {}
@@ -201,7 +202,7 @@ class PricesView(StreamView):
         self._in_a_day: dict[str, float | None] = {}
         self._old: set[str] = set()
         self._moved: list[str] = []
-        self._missing: list[str] | None = None
+        self._missing: list[str] | None = None if is_whole else []
 
     def take(self, data: Any, meta: Any) -> None:
         """Store prices; `tell` shows those that changed.

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from service.client.paying.buyer import sign_payment
 from service.client.paying.terms import STABLECOINS, Ceilings, PaymentQuote, Terms, UnpaidError, read_terms
 from service.client.wallet import Wallet
+from service.payments.checks import check_payment
+from service.payments.decode import decode_payment
 from service.payments.networks import NETWORKS
+from service.wire.payment import RequirementsV2, TokenExtra
 from tests.client.paying.stand import PAYEE, SECRET, asking
 from tests.payments.signing import MAINNET, TYPES, row
 
@@ -122,3 +125,15 @@ def test_another_library_finds_our_wallet_behind_every_signature(
     assert signer == stored.payer == message["from"]
     assert (stored.nonce, stored.valid_before_s) == (signed["nonce"], NOW_S + window_s)
     assert SECRET.hex() not in b64decode(stored.header).decode() + repr(stored)
+
+
+def test_the_service_accepts_what_is_signed() -> None:
+    quote = PaymentQuote(read(ROW), "GET /", "http://x", 0, Ceilings(), None)
+    header = sign_payment(quote, Wallet(SECRET), NOW_S * 1_000, bytes(range(32))).header
+    required = RequirementsV2(
+        ROW["scheme"], ROW["network"], ROW["amount"], ROW["asset"], PAYEE, 60, TokenExtra(**ROW["extra"])
+    )
+    payment = check_payment(
+        decode_payment("payment-signature", header.encode()), required, "eip155:84532", NOW_S * 1_000
+    )
+    assert (payment.value, payment.nonce) == (5_000, "0x" + bytes(range(32)).hex())
