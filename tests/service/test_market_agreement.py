@@ -164,7 +164,6 @@ def test_history_ends_at_what_risk_says_of_now(market: Whole) -> None:
         assert (said["now"]["priceUSD"], said["now"]["fundingRate"]) == (risk["price"], risk["funding_apr"])
         then, now = said["at"]["priceUSD"], said["now"]["priceUSD"]
         assert said["change_pct"] == pytest.approx((now / then - 1) * 100, abs=1e-4)
-        assert said["series"][0]["priceUSD"] == then
 
 
 @pytest.mark.promise("assets.lists", "rwa.no-wrappers", "rwa.symbol-forms")

@@ -69,7 +69,7 @@ PAYLOADS = {
     "regime?action=history&symbol=BTC": fields("symbol trades summary currentPosition meta"),
     ROUTES["rwa.symbol"]: fields(
         "id symbol name assetType venue price change_24h trend_daily trend_weekly funding open_interest_usd",
-        "volume_24h_usd _stale_fields",
+        "volume_24h_usd changes_from _stale_fields",
     ),
     "rwa/assets": ["count", "assets"],
     "market/health": HEALTH,
@@ -78,7 +78,7 @@ PAYLOADS = {
 }
 
 ROWS: list[tuple[str, list[str], list[str]]] = [
-    (ROUTES["coin.historical"], ["at"], FACTS),
+    (ROUTES["coin.historical"], ["at"], [*FACTS, "as_of"]),
     (ROUTES["coin.historical"], ["now"], [*FACTS, "as_of", "market_cap_as_of"]),
     (ROUTES["coin.historical"], ["series"], fields("t priceUSD volume fundingRate")),
     (ROUTES["signal"], ["sources"], fields("risk funding regime sentiment")),
@@ -95,7 +95,9 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
         "days days_seen outcomes hit_rate hit_rate_low hit_rate_high base_rate mean_move_pct says"
     )),
     (ROUTES["category.sentiment"], ["coins"], fields("symbol stance score")),
-    (ROUTES["category.info"], ["coins"], fields("symbol name price change_24h market_cap trend_daily streak_days")),
+    (ROUTES["category.info"], ["coins"], fields(
+        "symbol name price change_24h market_cap trend_daily streak_days changes_from",
+    )),
     (ROUTES["category.info"], ["trends"], COUNTS),
     ("regime", ["market"], fields("regime since age_days conviction")),
     ("regime", ["positions"], POSITION),

@@ -129,7 +129,7 @@ async def test_a_run_by_command_is_told_by_the_service_and_pages_go_on_in_the_on
         assert said.returncode == 0, said.stderr
         assert "stored as run 2" in said.stdout
         second = await run_told(house, walked.key, since=first)
-        assert f"run {second}" in said.stdout
+        assert f"Run {second}" in said.stdout
         for action, rest in lists.items():
             assert read[action]["meta"]["next_cursor"]
             following = [page async for page in rest]
